@@ -94,7 +94,10 @@ const SECTIONS = /\bcontract (\d+(?:\.\d+)?(?:(?:, | and | to |–)\d+(?:\.\d+)?
 const NAMED_INVARIANT = /\binvariant ([A-Z]\d+)\b/g;
 const INVARIANT = /(?<![\w%.'"/-])([PLXRWIET]\d{1,2})(?![\w%'"/-]|\.\d)/g;
 const ELSEWHERE = /\b((?:the )?design (?:§ ?)?\d+(?:\.\d+)*|research\/[\w-]+)/g;
-const TOKENS = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+const TOKENS =
+  /\/\*[\s\S]*?\*\/|\/\/[^\n]*(?:\n[ \t]*\/\/[^\n]*)*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+/** A citation whose number stands at the beginning of the next line. */
+const BROKEN = /\b(contract|invariant|ADR)[ \t]*\n([ \t]*(?:\*|\/\/)?[ \t]*)([\w.]+)/g;
 const TITLE = /(?:\b(?:describe|it|test)(?:\.\w+)*|\))\(\s*$/;
 
 /** Documents, comments and titles of tests name invariants by letter and number alone; other texts have such words of their own. */
@@ -119,11 +122,14 @@ function problemsOfCitations(file: string): readonly string[] {
   return [...pieces].flatMap(({ 0: piece, index }) => {
     const isProse = !/^['"`]/.test(piece) || TITLE.test(text.slice(Math.max(0, index - 60), index));
     const first = text.slice(0, index).split('\n').length;
-    return piece.split('\n').flatMap((line, below) =>
-      problemsOfLine(file.endsWith('.ts') ? line.replace(/^['"`]|['"`]$/g, '') : line, isProse)
-        .filter(Boolean)
-        .map((problem) => `${file}:${first + below}: ${problem}`),
-    );
+    return piece
+      .replaceAll(BROKEN, '$1 $3\n$2')
+      .split('\n')
+      .flatMap((line, below) =>
+        problemsOfLine(file.endsWith('.ts') ? line.replace(/^['"`]|['"`]$/g, '') : line, isProse)
+          .filter(Boolean)
+          .map((problem) => `${file}:${first + below}: ${problem}`),
+      );
   });
 }
 

@@ -131,6 +131,8 @@ describe('each guard fires', () => {
       // Written with a character class, since this file is searched too.
       expect.stringMatching(/^9: desig[n] 4\.3 is no document of this repository$/),
       expect.stringMatching(/^10: researc[h]\/reliability is no document of this repository$/),
+      '14: docs/adr has no ADR 4',
+      '19: docs/contract.md has no section 1.2',
     ]);
     expect(citations('packages/kernel/src/cited.test.ts')).toEqual([
       '2: docs/invariants.md has no L2',

@@ -31,7 +31,7 @@ export interface Statements {
 
 /**
  * How long after a time an entry with that time may still be committed: a transaction lives ten seconds at most (ADR
- * 13), and our clocks differ from the database's by less than the rest.
+ * 41), and our clocks differ from the database's by less than the rest.
  */
 const FINAL_AFTER_MS = 15_000;
 

@@ -13,7 +13,7 @@ export interface Claim {
   readonly kind: PaymentKind;
   /**
    * Whether it counts as the rail's own statement: its signature verifies, and the rail is configured as proven (ADR
-   * 20).
+   * 6).
    */
   readonly proven: boolean;
   readonly status: string;

@@ -80,7 +80,7 @@ export function untilTaken(
 /**
  * Whether a rail has accepted a payout of which its owner has reported nothing but its beginning, soon enough that its
  * first poll need not wait longer. Nothing is written of that: its owner's record has it for those that need it (ADR
- * 69). That it was polled since does not matter: an acceptance that is heard again must not begin its schedule anew.
+ * 26). That it was polled since does not matter: an acceptance that is heard again must not begin its schedule anew.
  */
 export function goesStraight(
   { status, version, openedAtMs }: Tracked,

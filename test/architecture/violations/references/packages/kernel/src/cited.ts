@@ -10,3 +10,12 @@ export const invariant = 'invariant X1';
 export const elsewhere = 'research/reliability 6.5';
 export const livingName = 2;
 export const createName = () => livingName;
+/**
+ * Dead, across lines: (ADR
+ * 4), and alive (ADR
+ * 1).
+ */
+export const split = 3;
+// Dead, across lines: contract
+// 1.2.
+export const splitAgain = 4;
