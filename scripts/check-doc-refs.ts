@@ -89,37 +89,29 @@ const citable = {
   invariants: new Set(all(read('docs/invariants.md'), /^\| ([A-Z]\d+) \|/gm)),
   decisions: new Set(files.flatMap((file) => all(file, /^docs\/adr\/0*(\d+)-/g))),
 };
-const NUMBER = String.raw`\d+(?:\.\d+)?`;
-/** Between the words of a citation: a space, or the end of a line with what begins the next line of a comment. */
-const GAP = String.raw`(?: |\s*?\n[ \t]*(?:\*|//)?[ \t]*)`;
-const SECTIONS = new RegExp(
-  String.raw`\bcontract${GAP}(${NUMBER}(?:(?:, | and | to |–)${NUMBER}(?![\w.]*\w))*)`,
-  'g',
-);
-const DECISION = new RegExp(String.raw`\bADR${GAP}0*(\d+)\b`, 'g');
-const NAMED_INVARIANT = new RegExp(String.raw`\binvariant${GAP}([A-Z]\d+)\b`, 'g');
+const NUMBER = /\d+(?:\.\d+)?/g;
+const SECTIONS = /\bcontract (\d+(?:\.\d+)?(?:(?:, | and | to |–)\d+(?:\.\d+)?(?![\w.]*\w))*)/g;
+const NAMED_INVARIANT = /\binvariant ([A-Z]\d+)\b/g;
 const INVARIANT = /(?<![\w%.'"/-])([PLXRWIET]\d{1,2})(?![\w%'"/-]|\.\d)/g;
 const ELSEWHERE = /\b((?:the )?design (?:§ ?)?\d+(?:\.\d+)*|research\/[\w-]+)/g;
 const TOKENS =
   /\/\*[\s\S]*?\*\/|\/\/[^\n]*(?:\n[ \t]*\/\/[^\n]*)*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+/** A citation whose number stands at the beginning of the next line. */
+const BROKEN = /\b(contract|invariant|ADR)[ \t]*\n([ \t]*(?:\*|\/\/)?[ \t]*)([\w.]+)/g;
 const TITLE = /(?:\b(?:describe|it|test)(?:\.\w+)*|\))\(\s*$/;
 
 /** Documents, comments and titles of tests name invariants by letter and number alone; other texts have such words of their own. */
-function citationsOf(text: string, isProse: boolean) {
-  const cited = (pattern: RegExp, problemOf: (citation: string) => Problem) =>
-    [...text.matchAll(pattern)].map(({ index, 1: one = '' }) => ({ at: index, problem: problemOf(one) }));
-  const noInvariant = (one: string): Problem =>
-    !citable.invariants.has(one) && `docs/invariants.md has no ${one}`;
+function problemsOfLine(line: string, isProse: boolean): readonly Problem[] {
+  const sections = all(line, SECTIONS).flatMap((numbers) => numbers.match(NUMBER) ?? []);
+  const named = all(line, NAMED_INVARIANT);
+  const invariants = [...named, ...(isProse ? all(line.replaceAll(NAMED_INVARIANT, ''), INVARIANT) : [])];
   return [
-    ...[...text.matchAll(SECTIONS)].flatMap(({ index, 1: numbers = '' }) =>
-      all(numbers, new RegExp(`(${NUMBER})`, 'g')).map((one) => ({
-        at: index,
-        problem: !citable.sections.has(one) && `docs/contract.md has no section ${one}`,
-      })),
+    ...sections.map((one) => !citable.sections.has(one) && `docs/contract.md has no section ${one}`),
+    ...all(line, /\bADR 0*(\d+)\b/g).map(
+      (one) => !citable.decisions.has(one) && `docs/adr has no ADR ${one}`,
     ),
-    ...cited(DECISION, (one) => !citable.decisions.has(one) && `docs/adr has no ADR ${one}`),
-    ...cited(ELSEWHERE, (one) => `${one} is no document of this repository`),
-    ...cited(isProse ? INVARIANT : NAMED_INVARIANT, noInvariant),
+    ...all(line, ELSEWHERE).map((one) => `${one} is no document of this repository`),
+    ...invariants.map((one) => !citable.invariants.has(one) && `docs/invariants.md has no ${one}`),
   ];
 }
 
@@ -129,11 +121,15 @@ function problemsOfCitations(file: string): readonly string[] {
   const pieces = file.endsWith('.ts') ? text.matchAll(TOKENS) : [Object.assign([text], { index: 0 })];
   return [...pieces].flatMap(({ 0: piece, index }) => {
     const isProse = !/^['"`]/.test(piece) || TITLE.test(text.slice(Math.max(0, index - 60), index));
-    // Without its quotes, which would hide an invariant beside them.
-    const bare = file.endsWith('.ts') ? piece.replace(/^['"`]|['"`]$/g, ' ') : piece;
-    return citationsOf(bare, isProse).flatMap(({ at, problem }) =>
-      problem ? [`${file}:${text.slice(0, index + at).split('\n').length}: ${problem}`] : [],
-    );
+    const first = text.slice(0, index).split('\n').length;
+    return piece
+      .replaceAll(BROKEN, '$1 $3\n$2')
+      .split('\n')
+      .flatMap((line, below) =>
+        problemsOfLine(file.endsWith('.ts') ? line.replace(/^['"`]|['"`]$/g, '') : line, isProse)
+          .filter(Boolean)
+          .map((problem) => `${file}:${first + below}: ${problem}`),
+      );
   });
 }
 
