@@ -29,7 +29,7 @@ export const serviceContainer = (name: string) => {
       ...(isPublic ? [{ name: 'http', containerPort: port, protocol: 'TCP' }] : []),
       { name: 'operations', containerPort: operationsPort, protocol: 'TCP' },
     ],
-    // A gateway that reads its own topics after a restore starts slowly: five minutes.
+    // A gateway whose database may be a backup waits for Kafka: five minutes.
     startupProbe: probe('/livez', { periodSeconds: 5, failureThreshold: 60 }),
     readinessProbe: probe('/readyz', { periodSeconds: 5, failureThreshold: 2 }),
     livenessProbe: probe('/livez', { periodSeconds: 10, failureThreshold: 6 }),
