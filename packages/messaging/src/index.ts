@@ -24,7 +24,7 @@ export type { HistoricalEvent } from './inbox/topic-history.ts';
 export { type Loop, startLoop } from './loop.ts';
 export { type Messaging, openMessaging, openMessagingAs } from './messaging.ts';
 export { type Recovery, recoverDatabase } from './operators/recovery.ts';
-export { isRestored, type PartitionPosition } from './operators/service-positions.ts';
+export type { PartitionPosition } from './operators/service-positions.ts';
 export type { GroupCommit } from './outbox/group-commit.ts';
 export { type Cause, idOf, type OutgoingEvent, outboxOf, type Transaction } from './outbox/outbox.ts';
 export { databaseTasks, prepareTopics } from './prepare.ts';

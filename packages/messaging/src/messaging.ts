@@ -24,7 +24,6 @@ import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from '
 import { keepActions } from './operators/action-log.ts';
 import { addHealthRoutes } from './operators/health-routes.ts';
 import { addOperatorRoutes } from './operators/operator-routes.ts';
-import { refuseDuringRecovery } from './operators/recovery-lock.ts';
 import { createServicePositions, type ServicePositions } from './operators/service-positions.ts';
 import { createGroupCommit, type OpenGroupCommit } from './outbox/group-commit.ts';
 import { createMessageEncoder } from './outbox/message-encoder.ts';
@@ -233,9 +232,10 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const leases = leasesOf(db);
   // Opened before the producer and so closed after it: this process must count as alive for as long as it may be
   // sending.
-  await scope.open('heartbeat', startHeartbeat({ leases, owner, clock, logger, ownership, monotonicMs }));
   const { isRecovering = false } = options;
-  if (!isRecovering) await refuseDuringRecovery(leases);
+  const heartbeat = { leases, owner, clock, logger, ownership, monotonicMs };
+  const abort = isRecovering ? undefined : scope.abort;
+  await scope.open('heartbeat', startHeartbeat({ ...heartbeat, abort }));
   const producer = await scope.open(
     'producer',
     openProducer({

@@ -137,6 +137,8 @@ async function recoverService(
   options: Omit<RecoverOptions, 'report'>,
 ): Promise<void> {
   const { name, recover, shutdown, logger } = configured.open({ withinMs: END_STEPS_MS });
+  // The first process of a container would ignore them. What is interrupted is begun again.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const report = (line: string) => process.stdout.write(`${name}: ${line}\n`);
   try {
     report(await recover({ ...options, report }));

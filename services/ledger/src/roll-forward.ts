@@ -51,20 +51,18 @@ interface Deps extends RollForwardDeps {
  * anybody with the right to write to the topic could have entries booked.
  */
 export async function recoverLedger(recovery: Recovery): Promise<void> {
-  const { messaging, isDryRun, mayBeRestored, report, refuse } = recovery;
+  const { messaging, isDryRun, mayBeOlder, report, begin } = recovery;
   const store = openLedgerStore(messaging.db);
+  if (mayBeOlder && !isDryRun) await begin();
   for (let partition = 0; partition < topics.ledger.partitions; partition += 1) {
-    if (mayBeRestored && !isDryRun) {
+    if (mayBeOlder && !isDryRun) {
       await rollPartitionForward({ ...recovery, store }, partition);
       continue;
     }
     let count = 0;
     for await (const lacking of lackingEvents({ messaging, store }, partition)) {
       count += countOf(lacking);
-      if (!mayBeRestored && count > 0)
-        await refuse(
-          lackingError(partition, lacking, 'Kafka shows no sign of that: restore an older backup'),
-        );
+      if (!mayBeOlder && count > 0) throw lackingError(partition, lacking, 'restore an older backup');
     }
     report(`partition ${partition} lacks ${count} pages, decided orders and refusals`);
   }

@@ -55,14 +55,18 @@ function world(options: {
   /** How often Kafka is away. */
   readonly fails?: { kafka: number };
   readonly isInUse?: boolean;
-  readonly restored?: string;
+  /** What does not fit of its positions. */
+  readonly mismatch?: string;
+  readonly mayBeOlder?: boolean;
+  readonly passesGaps?: boolean;
 }) {
   const versions = new Map(Object.entries(options.records ?? {}));
   const fails = options.fails ?? { kafka: 0 };
-  const seen = { since: new Set<number>(), marks: 0, doubted: 0, lines: [] as string[], looks: 0 };
+  const seen = { since: new Set<number>(), marks: 0, doubted: 0, lines: [] as string[], looks: 0, begun: 0 };
   const leftOut = new Set<string>();
   const back: Payout[] = [];
-  const position = { kind: 'stopped', mismatch: 'restored', reason: options.restored };
+  const { mismatch, mayBeOlder = false, passesGaps = false, newestMs = Date.now() } = options;
+  const position = { kind: 'stopped', mismatch, reason: 'our database is at 5' };
   const deps = {
     messaging: {
       since: async function* (_topic: string, partition: number, timeMs: number) {
@@ -74,12 +78,12 @@ function world(options: {
         list: async () => {
           seen.looks += 1;
           if (fails.kafka-- > 0) throw new Error('Kafka is away');
-          return options.restored ? [{ id: 'payout-gateway/t/0', position }] : [];
+          return mismatch ? [{ id: 'payout-gateway/t/0', position }] : [];
         },
       },
     },
     store: {
-      newestAcceptedMs: async () => options.newestMs,
+      newestAcceptedMs: async () => newestMs,
       findVersions: async () => versions,
       findByReferences: async (references: readonly string[]) =>
         references.flatMap((reference) => {
@@ -107,7 +111,10 @@ function world(options: {
       isCurrentSince: async () => options.isInUse ?? false,
     },
     report: (line: string) => void seen.lines.push(line),
+    begin: async () => void (seen.begun += 1),
     isDryRun: false,
+    mayBeOlder,
+    passesGaps,
     clock: createAutoAdvancingClock(),
     logger,
   };
@@ -127,13 +134,24 @@ it('starts where the database has all that was published, and says so as long as
 it.each([
   ['a payout that it has forgotten', { topic, records: { 'po-2': 2n } }, 'it lacks version 1 of po-1'],
   ['an end that it has forgotten', { topic, records: { 'po-1': 1n, 'po-2': 1n } }, 'version 2 of po-2'],
-  ['a position of before', { topic: [], restored: 'our database is at 5' }, 'our database is at 5'],
+  ['a position of before', { topic: [], mismatch: 'restored' }, 'our database is at 5'],
+  ['no position any more', { topic: [], mismatch: 'lost', isInUse: true }, 'our database is at 5'],
+  ['topics that did not come with it', { topic: [], mismatch: 'recreated' }, 'our database is at 5'],
 ])('does not start over %s, and names the repair', async (_name, options, reason) => {
   const { given, seen } = world(options);
   const starting = requireCurrentDatabase(given);
   await expect(starting).rejects.toThrow(reason);
   await expect(starting).rejects.toThrow('run its program once with the argument recover');
   expect(seen.marks).toBe(0);
+});
+
+it.each([
+  ['topics that were lost while it was in use', { mismatch: 'recreated', isInUse: true }],
+  ['messages that were removed meanwhile', { mismatch: 'messages removed' }],
+])('starts over %s', async (_name, options) => {
+  const { given, seen } = world({ topic: [], ...options });
+  await using _mark = await requireCurrentDatabase(given);
+  await eventually(() => expect(seen.marks).toBeGreaterThan(0));
 });
 
 it('waits for Kafka, except in a database that was current a moment ago', async () => {
@@ -163,7 +181,46 @@ it('only counts in a dry run', async () => {
     'events of 2 payouts are lacking',
     'the rails are asked about 5 payouts before any of them is sent',
   ]);
-  expect([back.length, seen.doubted]).toEqual([0, 0]);
+  expect([back.length, seen.doubted, seen.begun]).toEqual([0, 0, 0]);
+});
+
+it('doubts no payout of a database that nothing shows to be an older one', async () => {
+  const healthy = world({ topic, records: { 'po-1': 1n, 'po-2': 2n } });
+  await recoverPayouts(healthy.given);
+  expect(healthy.seen).toMatchObject({ begun: 0, doubted: 0 });
+  const restored = world({ topic, records: { 'po-1': 1n, 'po-2': 2n }, mayBeOlder: true });
+  await recoverPayouts(restored.given);
+  expect(restored.seen.doubted).toBe(2);
+  expect(restored.seen.begun).toBeGreaterThan(0);
+});
+
+it('goes on where it died halfway, and then doubts what may have been sent', async () => {
+  const { given, seen, back } = world({ topic });
+  const { inTransaction } = given.messaging;
+  const dies = async (work: Parameters<typeof inTransaction>[0]) => {
+    await inTransaction(work);
+    throw new Error('died');
+  };
+  await expect(
+    recoverPayouts({ ...given, messaging: { ...given.messaging, inTransaction: dies } }),
+  ).rejects.toThrow('died');
+  expect([back.length, seen.doubted]).toEqual([2, 0]);
+  // Nothing is lacking any more: that it was begun is the sign.
+  await recoverPayouts({ ...given, mayBeOlder: true });
+  expect([back.length, seen.doubted]).toEqual([2, 2]);
+});
+
+it.each([
+  ['a backup from before what the topic keeps', Date.now() - 15 * 86_400_000],
+  ['an empty database', 0],
+])('refuses %s, unless it passes gaps', async (_name, newestMs) => {
+  for (const older of [{ mayBeOlder: true }, { topic }]) {
+    const { given, seen } = world({ topic: [], ...older, newestMs });
+    await expect(recoverPayouts(given)).rejects.toThrow('may be forgotten for good');
+    expect(seen).toMatchObject({ begun: 0, doubted: 0 });
+    await recoverPayouts({ ...given, passesGaps: true });
+    expect(seen.doubted).toBe(2);
+  }
 });
 
 it('brings a payout back whose end was published before its acceptance', async () => {

@@ -1,17 +1,15 @@
+import { topics } from '@pesewa/contracts';
 import type { Recovery } from '@pesewa/messaging';
 import { paymentId } from '@pesewa/payments';
 import type { Filter } from 'mongodb';
 import { keyOf } from './acceptance.ts';
 import { catchUp, type OwnEvent, rebuildPayout } from './domain/rebuilt-payout.ts';
 import { type Marks, marksOf } from './marks.ts';
-import { lackingEvents } from './older-database.ts';
+import { lackingEvents, readFromMs } from './older-database.ts';
 import { openPayoutStore, type PayoutDocument, type PayoutStore } from './store.ts';
 
 /** What {@link recoverPayouts} needs. */
-export type RecoveryDeps = Pick<Recovery, 'messaging' | 'isDryRun' | 'report'> & {
-  readonly store: PayoutStore;
-  readonly marks: Marks;
-};
+export type RecoveryDeps = Recovery & { readonly store: PayoutStore; readonly marks: Marks };
 
 /** Repairs a restored database: see {@link recoverPayouts}. */
 export function recoverPayoutGateway(recovery: Recovery): Promise<void> {
@@ -20,18 +18,34 @@ export function recoverPayoutGateway(recovery: Recovery): Promise<void> {
 }
 
 const PAYOUTS_PER_TRANSACTION = 200;
+const KEPT_MS = topics.payouts.retentionDays * 86_400_000;
 
 /**
  * Brings back what the database has forgotten, by the service's own published events: payouts without their recipients,
  * and how far others had come. Any payout that may have been sent since the backup without a published event is then
- * taken for sent, so that its rail is asked first (ADR 45).
+ * taken for sent, so that its rail is asked first (ADR 45). Without a sign of an older database it changes nothing.
+ *
+ * @throws Error if events since the backup are no longer in the topic, and it does not pass gaps
  */
 export async function recoverPayouts(deps: RecoveryDeps): Promise<void> {
-  const { store, report, isDryRun } = deps;
+  const { store, report, isDryRun, passesGaps, clock } = deps;
+  const sinceMs = await readFromMs(store);
+  let isOlder = deps.mayBeOlder;
+  const begin = async () => {
+    isOlder = true;
+    if (isDryRun) return;
+    if (!passesGaps && sinceMs < clock.nowMs() - KEPT_MS)
+      throw new Error(
+        `payouts accepted after ${new Date(sinceMs).toISOString()} may be forgotten for good, because their topic keeps ${topics.payouts.retentionDays} days: restore a more recent backup, or go on without them by --pass-gaps`,
+      );
+    await deps.begin();
+  };
+  if (isOlder) await begin();
   const lacking = new Set<string>();
   /** Events that came before the acceptance of their payout. */
   const early = new Map<string, readonly OwnEvent[]>();
-  for await (const events of lackingEvents(deps)) {
+  for await (const events of lackingEvents(deps, sinceMs)) {
+    await begin();
     const byReference = [...Map.groupBy(events, ({ payload }) => payload.reference)];
     for (const [reference] of byReference) lacking.add(reference);
     for (let first = 0; !isDryRun && first < byReference.length; first += PAYOUTS_PER_TRANSACTION)
@@ -40,6 +54,7 @@ export async function recoverPayouts(deps: RecoveryDeps): Promise<void> {
   }
   for (const reference of early.keys())
     await leaveOut(deps, reference, 'it was accepted before what its topic still has');
+  if (!isOlder) return report('nothing shows that the database is an older one: no payout is doubted');
   const doubted = isDryRun
     ? await store.collection.countDocuments(UNSENT)
     : (await store.collection.updateMany(UNSENT, DOUBT)).modifiedCount;
@@ -53,13 +68,17 @@ const UNSENT: Filter<PayoutDocument> = { status: 'INITIALIZED', step: { $ne: 'su
 const WITHOUT_ATTEMPT: Filter<PayoutDocument> = { status: 'INITIALIZED', attemptedAt: { $exists: false } };
 const isHeld = { $eq: ['$step', 'held'] };
 const what = 'the database was restored: its rail is asked before it is sent';
-/** A hold that is not answered for is still waited for; a decision that waits for an attempt keeps its time. */
+/**
+ * A hold that is not answered for is still waited for; a decision that waits for an attempt keeps its time. What may have
+ * been sent counts as an attempt, or a later one that was not sent would end the doubt.
+ */
 const DOUBT = [
   {
     $set: {
       step: { $cond: [isHeld, 'unknown', '$step'] },
       version: { $add: ['$version', 1n] },
       earlierUnclear: true,
+      attempts: { $max: ['$attempts', 1] },
       attemptedAt: '$$NOW',
       dueAt: { $cond: [isHeld, '$$REMOVE', '$dueAt'] },
       claim: { $cond: [isHeld, '$$REMOVE', '$claim'] },

@@ -14,10 +14,11 @@ import {
   recover as repair,
 } from './restored.fixture.ts';
 
-/** The pauses before a stopped partition, and before the database, is checked again; here nearly swapped. */
+/** The pauses before a stopped partition, and before the database, is checked again; here nearly swapped. And that of a repair. */
 const pauses = new Map([
   [15_000, 1_500],
   [1_000, 20],
+  [7_000, 20],
 ]);
 
 const clock: typeof systemClock = {
@@ -68,7 +69,7 @@ const expectCommitted = ({ messaging }: Gateway) =>
 async function recover(): Promise<void> {
   {
     await using refused = openTestScope(config, { clock });
-    await expect(openLife(refused)).rejects.toThrow('the database is an older one');
+    await expect(openLife(refused)).rejects.toThrow('the database may be an older one');
   }
   const copy = async () => {
     await using database = await openDatabase({
@@ -85,7 +86,7 @@ async function recover(): Promise<void> {
   }
   expect(await copy()).toEqual(before);
   {
-    await using scope = openTestScope(config);
+    await using scope = openTestScope(config, { clock });
     expect(await repair(scope)).toContain('recovered; 1 partitions');
   }
 }
@@ -199,7 +200,7 @@ it('knows again what was accepted since the backup, and sends none of it, howeve
   expect(await gateway.batches.submit(demo, other)).toMatchObject({ refusal: { code: 'duplicate' } });
 
   // Each hold is published again, and none of them leads to a submission.
-  const withheld = { status: 'INITIALIZED', step: 'unknown', attempts: 0 };
+  const withheld = { status: 'INITIALIZED', step: 'unknown', attempts: 1 };
   await expectStep(gateway, references['unsent'] ?? '', withheld);
   const next = await accept(gateway, 'next-after-all');
   await expectStep(gateway, next, { step: 'submitted' });

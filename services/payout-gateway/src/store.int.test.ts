@@ -1,3 +1,4 @@
+import { systemClock } from '@pesewa/kernel';
 import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -227,14 +228,15 @@ test('a merchant with few payouts among many is found without reading the many',
 });
 
 test('payouts that may have been sent wait for what their rail says; those at their rail, and ended ones, stay', async () => {
-  const [waiting, due, taken, over] = ['waiting', 'due', 'taken', 'over'];
-  for (const reference of [waiting, due, taken, over])
+  const [waiting, due, taken, caughtUp, over] = ['waiting', 'due', 'taken', 'caught-up', 'over'];
+  for (const reference of [waiting, due, taken, caughtUp, over])
     await replica.payouts.submit(merchantWith('doubted'), single(reference ?? ''));
   const find = (reference = '') => store.collection.findOne({ _id: `doubted:${reference}` });
   const set = (reference: string, fields: object) =>
     store.collection.updateOne({ _id: `doubted:${reference}` }, { $set: fields });
   await set('due', { step: 'held', dueAt: new Date(), claim: 'cl-1' });
   await set('taken', { step: 'submitted', attemptedAt: new Date() });
+  await set('caught-up', { step: 'submitted' });
   await set('over', { status: 'FAILED', step: 'ended' });
   const kept = [await find(taken), await find(over)];
   const reported: string[] = [];
@@ -243,17 +245,23 @@ test('payouts that may have been sent wait for what their rail says; those at th
       messaging: replica.messaging,
       store: replica.store,
       marks: marksOf(replica.db),
+      clock: systemClock,
       isDryRun,
+      mayBeOlder: true,
+      passesGaps: false,
+      begin: async () => undefined,
       report: (line) => void reported.push(line),
     });
   expect(reported[0]).toMatch(/^the rails are asked about \d+ payouts before any of them is sent$/);
   expect(reported).toEqual([reported[0], reported[0]]);
   const anyDate: unknown = expect.any(Date);
-  const doubted = { status: 'INITIALIZED', version: 2n, earlierUnclear: true, attempts: 0 };
+  const doubted = { status: 'INITIALIZED', version: 2n, earlierUnclear: true, attempts: 1 };
   expect(await find(waiting)).toMatchObject({ ...doubted, step: 'accepted', attemptedAt: anyDate });
   const asked = await find(due);
   expect(asked).toMatchObject({ ...doubted, step: 'unknown', attemptedAt: anyDate });
   expect(asked).not.toHaveProperty('dueAt');
   expect(asked).not.toHaveProperty('claim');
   expect([await find(taken), await find(over)]).toEqual(kept);
+  // The rail's word about it would be refused otherwise.
+  expect(await find(caughtUp)).toMatchObject({ step: 'submitted', version: 1n, attemptedAt: anyDate });
 });

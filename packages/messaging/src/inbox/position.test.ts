@@ -84,8 +84,8 @@ describe('a partition is stopped', () => {
       'log truncated',
       '--to start',
     ],
-    ['lost document', { committed: 1n }, 'lost', '--to start'],
-    ['lost document of a cut log', { committed: 70n, low: 60n }, 'lost', '--to start'],
+    ['lost document', { committed: 1n }, 'lost', 'the argument recover'],
+    ['lost document of a cut log', { committed: 70n, low: 60n }, 'lost', 'the argument recover'],
     ['first look at a log without its beginning', { low: 1n }, 'unknown start', '--to start'],
     ['lost document, forgotten group', { low: 60n, committed: 0n }, 'unknown start', '--to start'],
     ['restored database', { stored: { next: 50n }, committed: 51n }, 'restored', 'the argument recover'],
@@ -108,9 +108,10 @@ describe('a partition is stopped', () => {
     expect(position).toMatchObject({ kind: 'stopped', mismatch });
     const remedyText = position.kind === 'stopped' ? position.remedy : '';
     expect(remedyText).toContain(remedy);
-    const page = mismatch === 'restored' ? 'docs/database-restored.md' : 'docs/runbooks/partition-stopped.md';
+    const isRepaired = mismatch === 'restored' || mismatch === 'lost';
+    const page = isRepaired ? 'docs/database-restored.md' : 'docs/runbooks/partition-stopped.md';
     expect(remedyText).toContain(page);
-    const isRealigned = mismatch !== 'added' && mismatch !== 'restored';
+    const isRealigned = mismatch !== 'added' && !isRepaired;
     expect(remedyText.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(isRealigned);
   });
 });

@@ -110,8 +110,8 @@ function remedyOf(mismatch: PositionMismatch, { group, bounds, partitions }: Pos
     case 'added':
       return `deploy the version that gives the topic more partitions; this one writes to the first ${partitions} alone (${RUNBOOK})`;
     case 'restored':
-      return RECOVER;
     case 'lost':
+      return RECOVER;
     case 'recreated':
     case 'log truncated':
       return `${realign('start')}, once what happened is known: it applies again what Kafka has (${RUNBOOK})`;

@@ -149,10 +149,6 @@ export function createServicePositions(deps: ServicePositionsDeps): ServicePosit
   };
 }
 
-/** Whether a partition shows that the database is older than what was committed to Kafka. */
-export const isRestored = ({ position }: PartitionPosition): boolean =>
-  position.kind === 'stopped' && position.mismatch === 'restored';
-
 const idOf = (group: string, { topic, partition }: TopicPartition): string =>
   `${group}/${topic}/${partition}`;
 const fromOf = ({ stored }: PartitionPosition): bigint | null => stored?.next ?? null;

@@ -205,6 +205,17 @@ describe('a payout that the database had forgotten', () => {
     asked.when(fact('notFound', 31_999)).isRefused('payout.grace_not_over');
     asked.when(fact('notFound', 32_000)).emits({ kind: 'requeued', dueAtMs: 32_000, unclear: true });
   });
+  it('stays in doubt after an attempt that was not sent: what was sent before may still be executed', () => {
+    const again: PayoutState = { ...payoutDecider.initial, ...sent, step: 'submitting', attempts: 2 };
+    const notSent = {
+      kind: 'recordAttempt',
+      attempt: 2,
+      outcome: { kind: 'notSent', retryAtMs: 5 },
+    } as const;
+    const decision = payout.givenState(again).when(notSent);
+    decision.emits({ kind: 'requeued', dueAtMs: 5, unclear: false });
+    decision.leadsTo({ step: 'held', earlierUnclear: true });
+  });
   it('fails where its hold was refused', () => {
     payout
       .givenState(back)
