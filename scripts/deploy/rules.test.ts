@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { serviceNames } from '@pesewa/contracts';
+import { messagingServices, serviceNames } from '@pesewa/contracts';
 import { connectionProblems, parseConfig } from '@pesewa/runtime';
 import { simulatorRail } from '@pesewa/stack';
 import { createCertificateAuthority } from '@pesewa/testkit';
@@ -59,6 +60,23 @@ describe.runIf(kustomize)(`an installation is refused${leftOut}`, () => {
       expect(faultsOf({ ...given, objects: left }).join('\n')).toContain(words);
     },
   );
+});
+
+const [jq = ''] = ['jq'].filter((command) => spawnSync(command, ['--version']).status === 0);
+
+// The page for operators makes its Job of a Deployment, by jq.
+it.runIf(kustomize && jq)(`the Job that repairs a restored database keeps the rules${leftOut}`, () => {
+  const page = readFileSync(path.join(repositoryRoot, 'docs', 'database-restored.md'), 'utf8');
+  const [, program = ''] = /jq '([^']+)'/.exec(page) ?? [];
+  for (const installation of installations)
+    for (const service of messagingServices) {
+      const input = JSON.stringify(named(installation.objects, 'Deployment', service));
+      const job = JSON.parse(spawnSync(jq, [program], { input, encoding: 'utf8' }).stdout) as Rendered;
+      expect(at(job, 'metadata.generateName')).toBe(`recover-${service}-`);
+      expect(at(job, 'spec.template.spec.containers.0.command')).toEqual(['node', 'src/main.ts', 'recover']);
+      const made = { ...job, metadata: { name: `recover-${service}-1` } };
+      expect(faultsOf({ ...installation, objects: [...installation.objects, made] })).toEqual([]);
+    }
 });
 
 const authority = createCertificateAuthority('test authority').certificate;

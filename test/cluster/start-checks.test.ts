@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Cluster, plainSettings } from '@pesewa/infrastructure';
-import { openMessaging, prepareDatabase, prepareTopics } from '@pesewa/messaging';
+import { databaseTasks, openMessaging, prepareTopics } from '@pesewa/messaging';
 import { createLogger } from '@pesewa/runtime';
 import { createTestKafka, openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
@@ -26,7 +26,7 @@ beforeAll(async () => {
     isProduction: true,
     log: () => undefined,
   });
-  await prepareDatabase('ledger', databaseSchema)(config);
+  await databaseTasks('ledger', databaseSchema).prepare(config);
 });
 
 /** The reasons for which a start in production is refused; empty if it is not. */

@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { eventually } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { flows } from './collection-scenarios.ts';
 import { withShortSessions } from './crash-runner.ts';
-import { backUp, createRestoring, type DatabaseName, ownerOf, type Restoring } from './database-restored.ts';
+import { backUp, createRestoring, type DatabaseName, type Restoring } from './database-restored.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 const closers = new AsyncDisposableStack();
@@ -34,9 +31,7 @@ beforeAll(async () => {
   scenario = await openScenario('restored', withShortSessions({ reconciler }));
   closers.use(scenario);
   client = closers.use(await MongoClient.connect(scenario.stack.runFile().mongodbUrl));
-  const folder = await mkdtemp(join(tmpdir(), 'pesewa-restored-'));
-  closers.defer(() => rm(folder, { recursive: true, force: true }));
-  restoring = createRestoring(scenario, client, folder);
+  restoring = createRestoring(scenario, client);
 }, 180_000);
 
 afterAll(() => closers.disposeAsync());
@@ -84,14 +79,6 @@ async function oursOf({ reference }: CollectionRequestBody): Promise<string> {
 
 /** Copies the database in its present state, as the backup that the test restores later. */
 const backUpNow = (name: DatabaseName) => backUp(client, `${scenario.prefix}_${name}`);
-
-/** Restores a database and follows the steps of docs/database-restored.md. */
-async function restore(name: DatabaseName): Promise<void> {
-  const details = await restoring.restore(name);
-  expect(details[`partitions of ${ownerOf[name]}`]).toContain('our database is at');
-  expect(await restoring.realign(name)).toBeGreaterThan(0);
-  await restoring.untilReadAgain(name);
-}
 
 /** Expects that a payout ended once, for its rail and for its merchant, and has no break. */
 async function expectEndedOnce({ reference, ours }: Paid, status: 'COMPLETED' | 'FAILED'): Promise<void> {
@@ -144,7 +131,7 @@ it(
     const failed = await pay('webhooks-failed', '0003', 'FAILED');
     await expectEndedOnce(completed, 'COMPLETED');
     await expectEndedOnce(failed, 'FAILED');
-    await restore('webhooks');
+    await restoring.restoreAndRecover('webhooks');
     await eventually(async () => {
       expect(await scenario.webhookStatuses(completed.reference)).toEqual(['COMPLETED', 'COMPLETED']);
       expect(await scenario.webhookStatuses(failed.reference)).toEqual(['FAILED', 'FAILED']);
@@ -165,7 +152,7 @@ it(
     const failed = await pay('reconciler-failed', '0003', 'FAILED');
     const opened = await pay('reconciler-opened', '0017', 'INITIALIZED');
     await expectEndedOnce(completed, 'COMPLETED');
-    await restore('reconciler');
+    await restoring.restoreAndRecover('reconciler');
     await restoring.audit();
     await expectEndedOnce(completed, 'COMPLETED');
     await expectEndedOnce(failed, 'FAILED');
@@ -201,7 +188,7 @@ it(
     const walletsOf = () =>
       Promise.all(['NGN', 'KES'].map((currency) => operator.wallet(scenario.merchantId, currency)));
     const before = await walletsOf();
-    await restore('ledger');
+    await restoring.restoreAndRecover('ledger');
     await expectEndedOnce(completed, 'COMPLETED');
     await expectEndedOnce(failed, 'FAILED');
     expect(await walletsOf()).toEqual(before);
@@ -226,7 +213,7 @@ it(
     await ends(underWay, '00');
     const open = await collect('collections-open', '0017');
     const openOurs = await oursOf(open);
-    await restore('collections');
+    await restoring.restoreAndRecover('collections');
     await ends(underWay, '00');
     await restoring.audit();
     await expectOrder();
@@ -251,7 +238,7 @@ it(
     const late = await pay('payouts-late', '0008', 'INITIALIZED');
     await expectEndedOnce(underWay, 'COMPLETED');
     const submissions = await submissionsOf(since, refused, open, late);
-    await restore('payouts');
+    await restoring.restoreAndRecover('payouts');
     await expectEndedOnce(underWay, 'COMPLETED');
     expect(await scenario.executions(stays.ours)).toBe(0);
     await scenario.payoutBecomes(stays.reference, 'INITIALIZED');

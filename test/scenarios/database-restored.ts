@@ -1,7 +1,3 @@
-import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { ServiceName } from '@pesewa/contracts';
 import { exchange, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
@@ -22,9 +18,6 @@ export const ownerOf = {
 
 /** The name of a database of the hub, without the installation's prefix. */
 export type DatabaseName = keyof typeof ownerOf;
-
-const program = join(import.meta.dirname, '..', '..', 'packages', 'cli', 'src', 'main.ts');
-const run = promisify(execFile);
 
 /** How long a realigned partition may take until it has started again and was read to its end. */
 const GOES_ON_MS = 60_000;
@@ -74,43 +67,19 @@ async function putBack(client: MongoClient, name: string): Promise<void> {
 
 const backupOf = (name: string) => `${name}_backup`;
 
-const stoppedList = z.object({
-  items: z.array(
-    z.object({
-      service: z.string(),
-      topic: z.string(),
-      partition: z.number(),
-      state: z.string(),
-      mismatch: z.string().optional(),
-    }),
-  ),
-});
-
 /** Restores databases of a stack, and does what operators do afterwards. */
 export interface Restoring {
   /** Restores the copy of a database while its service is down; returns the details of the service's readiness. */
   readonly restore: (database: DatabaseName) => Promise<Readonly<Record<string, string>>>;
-  /** Realigns stopped partitions to the database's positions with the command line; returns how many there were. */
-  readonly realign: (database: DatabaseName) => Promise<number>;
-  /** Waits until a service has no stopped partition and has read its topics to the end. */
-  readonly untilReadAgain: (database: DatabaseName) => Promise<void>;
+  /** Restores the copy, follows the steps of docs/database-restored.md, and waits until all is read again. */
+  readonly restoreAndRecover: (database: DatabaseName) => Promise<void>;
   /** Makes the reconciler compare the gateways' records with its working set. */
   readonly audit: () => Promise<void>;
 }
 
-/** Builds {@link Restoring}; `folder` is where the command line finds the run file. */
-export function createRestoring(scenario: Scenario, client: MongoClient, folder: string): Restoring {
+/** Builds {@link Restoring}. */
+export function createRestoring(scenario: Scenario, client: MongoClient): Restoring {
   const { stack, prefix } = scenario;
-  const runFile = join(folder, 'run.json');
-  const pesewa = async (...args: readonly string[]) => {
-    await writeFile(runFile, JSON.stringify(stack.runFile()));
-    const call = [program, ...args, '--run-file', runFile];
-    return (await run(process.execPath, call, { env: { PATH: process.env['PATH'] ?? '' } })).stdout;
-  };
-  const list = async (service: ServiceName, ...more: readonly string[]) => {
-    const output = await pesewa('realign', '--service', service, '--json', ...more);
-    return stoppedList.parse(JSON.parse(output)).items;
-  };
   const detailsOf = async (service: ServiceName) => {
     const { body } = await exchange(`${operationsOf(service)}/readyz`);
     return z.object({ details: z.record(z.string(), z.string()).default({}) }).parse(body).details;
@@ -118,40 +87,51 @@ export function createRestoring(scenario: Scenario, client: MongoClient, folder:
   const operationsOf = (service: ServiceName) => stack.runFile().operations[service] ?? '';
   const headers = { authorization: `Bearer ${stack.runFile().operatorToken}` };
 
+  const restore: Restoring['restore'] = async (database) => {
+    const service = ownerOf[database];
+    const kept = stack.service(service);
+    await kept.restart({}, () => putBack(client, `${prefix}_${database}`));
+    await kept.ready();
+    await untilJoined(() => detailsOf(service), service);
+    return detailsOf(service);
+  };
+  /** Repairs the database of a stopped service. */
+  const recover = async ({ runOnce }: ReturnType<typeof stack.service>) => {
+    expect(await runOnce('recover', '--dry-run')).toMatchObject({ code: 0 });
+    // The backup may be of moments ago, when the service was running.
+    await eventually(async () => expect(await runOnce('recover')).toMatchObject({ code: 0 }), GOES_ON_MS);
+  };
+  const untilReadAgain = async (service: ServiceName) => {
+    const positions = z.object({
+      items: z.array(z.object({ state: z.string(), lag: z.string().nullable() })),
+    });
+    await eventually(async () => {
+      const { body } = await exchange(`${operationsOf(service)}/positions`, { headers });
+      const { items } = positions.parse(body);
+      expect(items.filter(({ state, lag }) => state === 'stopped' || lag !== '0')).toEqual([]);
+      expect(await detailsOf(service)).toEqual({});
+    }, GOES_ON_MS);
+  };
+
   return {
-    restore: async (database) => {
+    restore,
+    restoreAndRecover: async (database) => {
       const service = ownerOf[database];
       const kept = stack.service(service);
-      await kept.restart({}, () => putBack(client, `${prefix}_${database}`));
+      if (database === 'payouts')
+        await kept.restart({}, async () => {
+          await putBack(client, `${prefix}_${database}`);
+          // It does not start before its database is repaired.
+          expect(await kept.runOnce()).toMatchObject({ code: 1 });
+          await recover(kept);
+        });
+      else {
+        const details = await restore(database);
+        expect(details[`partitions of ${service}`]).toContain('our database is at');
+        await kept.restart({}, () => recover(kept));
+      }
       await kept.ready();
-      await untilJoined(() => detailsOf(service), service);
-      return detailsOf(service);
-    },
-    realign: async (database) => {
-      const service = ownerOf[database];
-      const stopped = await list(service);
-      expect(stopped.filter(({ mismatch }) => mismatch !== 'restored')).toEqual([]);
-      const reason = 'restored from the backup of the test';
-      await Promise.all(
-        stopped.map(({ topic, partition }) =>
-          pesewa('realign', service, topic, String(partition), '--to', 'stored', '--reason', reason),
-        ),
-      );
-      return stopped.length;
-    },
-    untilReadAgain: async (database) => {
-      const service = ownerOf[database];
-      const positions = z.object({
-        items: z.array(z.object({ state: z.string(), lag: z.string().nullable() })),
-      });
-      await eventually(async () => {
-        const { body } = await exchange(`${operationsOf(service)}/positions`, { headers });
-        const behind = positions
-          .parse(body)
-          .items.filter(({ state, lag }) => state === 'stopped' || lag !== '0');
-        expect(behind).toEqual([]);
-        expect(await detailsOf(service)).toEqual({});
-      }, GOES_ON_MS);
+      await untilReadAgain(service);
     },
     audit: async () => {
       const url = `${operationsOf('reconciler')}/coverage`;

@@ -77,7 +77,7 @@ export const services = {
       produces: ['payouts', 'railAvailability'],
       consumes: ['ledger', 'payoutFacts', 'wallets'],
       readsOutsideGroup: ['payouts'],
-      asksProgressOf: ['ledger'],
+      asksProgressOf: [],
     },
     callsOutside: 'rails',
     calls: [],

@@ -9,6 +9,7 @@ export { type Database, documentBytes, isDuplicateKey, LATEST, openDatabase } fr
 export { type CollectionSchema, ensureDatabaseSchema } from './database/schema.ts';
 export { createWriter } from './database/writer.ts';
 export { offsetsOf } from './inbox/offsets.ts';
+export { RECOVER } from './inbox/position.ts';
 export { PartitionStoppedError } from './inbox/stopped-partitions.ts';
 export {
   type BatchTransaction,
@@ -22,9 +23,10 @@ export type { HistoricalEvent } from './inbox/topic-history.ts';
 export { type Loop, startLoop } from './loop.ts';
 export { type Messaging, openMessaging, openMessagingAs } from './messaging.ts';
 export { countWaiting } from './operators/health-routes.ts';
-export type { Recovery } from './operators/recovery-checks.ts';
+export { type Recovery, recoverDatabase } from './operators/recovery.ts';
+export type { PartitionPosition } from './operators/service-positions.ts';
 export type { GroupCommit } from './outbox/group-commit.ts';
 export { type Cause, idOf, type OutgoingEvent, outboxOf, type Transaction } from './outbox/outbox.ts';
-export { prepareDatabase, prepareTopics } from './prepare.ts';
+export { databaseTasks, prepareTopics } from './prepare.ts';
 export { type Codec, openCodec, registerSchemas, UndecodableError } from './schemas/codec.ts';
 export { type RegistrySettings, registryConnection } from './schemas/registry.ts';

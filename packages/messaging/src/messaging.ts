@@ -24,8 +24,7 @@ import { countConsumed, countEmitted, gaugeLag, gaugeOldestOutboxRecord } from '
 import { keepActions } from './operators/action-log.ts';
 import { addHealthRoutes, type WaitingReads } from './operators/health-routes.ts';
 import { addOperatorRoutes } from './operators/operator-routes.ts';
-import { createRecoveryChecks, type RecoveryChecks } from './operators/recovery-checks.ts';
-import type { ServicePositions } from './operators/service-positions.ts';
+import { createServicePositions, type ServicePositions } from './operators/service-positions.ts';
 import { createGroupCommit, type OpenGroupCommit } from './outbox/group-commit.ts';
 import { createMessageEncoder } from './outbox/message-encoder.ts';
 import { groupCommitSource, outboxOf, type Transaction } from './outbox/outbox.ts';
@@ -46,7 +45,7 @@ import { type RegistrySettings, registryConnection } from './schemas/registry.ts
 import { openCheckedDatabase } from './start-checks.ts';
 
 /** Connects a service's database with Kafka (ADR 2). */
-export interface Messaging extends TopicHistory, Progress, RecoveryChecks {
+export interface Messaging extends TopicHistory, Progress {
   readonly client: MongoClient;
   readonly db: Db;
   /** Another database on the same server, by its name without this installation's prefix. */
@@ -57,6 +56,8 @@ export interface Messaging extends TopicHistory, Progress, RecoveryChecks {
   readonly groupCommit: OpenGroupCommit;
   /** Runs work while no shared transaction is in progress. */
   readonly runSerially: RunSerially;
+  /** The partitions that the service consumes, as its database and Kafka have them. */
+  readonly positions: Pick<ServicePositions, 'list' | 'realign'>;
   /** Whether requests from outside may be accepted; false while too many events wait for Kafka. */
   readonly acceptsWork: () => boolean;
   /** Tells with the service's health what waits there for people. */
@@ -99,6 +100,8 @@ export interface MessagingTuning {
   readonly bytesWaitingMax?: number;
   /** Whether a clock too far from the database's ends the process; if not, the process is not ready meanwhile. */
   readonly endsOnClockSkew?: boolean;
+  /** Whether the process repairs the database while the service is stopped: it sends nothing that others have left. */
+  readonly isRecovering?: boolean;
 }
 
 /**
@@ -122,13 +125,16 @@ export async function openMessagingAs(
 ): Promise<Messaging> {
   const parts = await openParts(scope, options);
   keepActions(scope.operator, { ...scope, db: parts.db });
-  const { client, db, owner, transact, kafka } = parts;
+  const { client, db, owner, topicPrefix, transact, kafka } = parts;
   const { clock } = scope;
   const positions = await scope.open('positions', openPositions({ ...kafka, clock }));
-  let servicePositions: ServicePositions | undefined;
-  let consumed: readonly TopicName[] = [];
-  const progress = openProgress(clock, positions, { ...parts, group: options.service });
-  const keepsUp = async (timeoutMs: number) => consumed.length === 0 || progress.keepsUp(consumed, timeoutMs);
+  const group = options.service;
+  const byTopic = (name: TopicName) => [topicPrefix + topics[name].name, name] as const;
+  const consumed = new Map((options.consumes ?? []).map(byTopic));
+  const servicePositions = createServicePositions({ ...parts, positions, clock, consumed, group });
+  const progress = openProgress(clock, positions, { ...parts, group });
+  const keepsUp = async (timeoutMs: number) =>
+    consumed.size === 0 || progress.keepsUp([...consumed.values()], timeoutMs);
   const showWaiting = addHealthRoutes(scope, { ...parts, keepsUp });
   const { groupCommit, shared, runSerially, nextSequence } = createCommits(parts);
   return {
@@ -137,6 +143,7 @@ export async function openMessagingAs(
     owner,
     groupCommit,
     runSerially,
+    positions: servicePositions,
     showWaiting,
     inTransaction: async (work) =>
       (await transact(null, { source: groupCommitSource('alone', owner), sequence: nextSequence() }, work))
@@ -147,9 +154,9 @@ export async function openMessagingAs(
       const counters = countConsumed(scope.metrics);
       const { logger, health, config, metrics: registry } = scope;
       const parkedStore = openParkedStore(db);
-      consumed = handlers.map(({ topic }) => topic);
-      const consuming = { ...parts, group: options.service, handlers, positions };
-      servicePositions = addOperatorRoutes(scope, { ...consuming, store: parkedStore, groupCommit });
+      for (const { topic } of handlers) consumed.set(...byTopic(topic));
+      const operated = { ...parts, group, handlers, servicePositions, store: parkedStore, groupCommit };
+      addOperatorRoutes(scope, operated);
       const consumer = runConsumer({
         ...scope,
         ...parts,
@@ -159,20 +166,19 @@ export async function openMessagingAs(
         offsets: offsetsOf(db),
         parkedStore,
         parkedInARowMax: config.PARKED_IN_A_ROW_MAX,
-        group: options.service,
+        group,
         connect: () => createKafka(kafka, CONSUMER_RETRIES_MAX),
         monotonicMs: () => performance.now(),
         sessionTimeoutMs: config.CONSUMER_SESSION_TIMEOUT_MS,
         readyOnceJoined: options.readyOnceJoined ?? false,
         batchMessagesMax: options.batchMessagesMax ?? BATCH_MESSAGES_MAX,
-        stopped: showStoppedPartitions({ group: options.service, health, metrics: registry, logger }),
-        followed: gaugeLag({ positions, group: parts.topicPrefix + options.service, registry, clock }),
+        stopped: showStoppedPartitions({ group, health, metrics: registry, logger }),
+        followed: gaugeLag({ positions, group: topicPrefix + group, registry, clock }),
         parked: (topic) => counters.inc({ topic, outcome: 'parked' }),
         applied: (topic, messages) => counters.inc({ topic, outcome: 'applied' }, messages),
       });
       await scope.open('consumer', consumer);
     },
-    ...createRecoveryChecks(() => servicePositions),
     ...limitTo(options, {
       database: (name) => client.db(`${scope.config.DATABASE_PREFIX}${name}`),
       since: openTopicHistory(positions, parts),
@@ -229,7 +235,10 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   const leases = leasesOf(db);
   // Opened before the producer and so closed after it: this process must count as alive for as long as it may be
   // sending.
-  await scope.open('heartbeat', startHeartbeat({ leases, owner, clock, logger, ownership, monotonicMs }));
+  const { isRecovering = false } = options;
+  const heartbeat = { leases, owner, clock, logger, ownership, monotonicMs };
+  const abort = isRecovering ? undefined : scope.abort;
+  await scope.open('heartbeat', startHeartbeat({ ...heartbeat, abort }));
   const producer = await scope.open(
     'producer',
     openProducer({
@@ -251,7 +260,8 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
       ...(bytesWaitingMax !== undefined && { bytesWaitingMax }),
     }),
   );
-  await scope.open('sweeper', startSweeper({ outbox, leases, relay, owner, clock, monotonicMs, logger }));
+  if (!isRecovering)
+    await scope.open('sweeper', startSweeper({ outbox, leases, relay, owner, clock, monotonicMs, logger }));
   const bytesMax = config.OUTBOX_WAITING_BYTES_MAX;
   const watched = { outbox, registry: scope.metrics, clock };
   gaugeOldestOutboxRecord(watched);

@@ -10,30 +10,42 @@ import {
   REPLICAS_MIN,
 } from '@pesewa/kafka';
 import { systemClock } from '@pesewa/kernel';
+import type { RecoverOptions, ServiceScope } from '@pesewa/runtime';
 import { openDatabase } from './database/mongo.ts';
 import { type CollectionSchema, databaseSchemaOf, ensureDatabaseSchema } from './database/schema.ts';
+import type { MessagingConfig } from './messaging.ts';
+import { type Recovery, recoverDatabase } from './operators/recovery.ts';
 import { registerSchemas } from './schemas/codec.ts';
 import { type RegistrySettings, registryConnection } from './schemas/registry.ts';
 
 /**
- * Builds what a service runs with the argument `prepare`: it creates the declared collections in its database. Gives a
- * line that reports so.
+ * Builds what a service does instead of running, by the argument: `prepare` creates the declared collections in its
+ * database; `recover` repairs the database after a restore, then lets its partitions go on. Each gives a line that
+ * reports it.
  */
-export function prepareDatabase(service: MessagingService, own: readonly CollectionSchema[]) {
-  return async (config: {
-    readonly MONGODB_URL: string;
-    readonly DATABASE_PREFIX: string;
-  }): Promise<string> => {
-    const declared = databaseSchemaOf(own);
-    const database = `${config.DATABASE_PREFIX}${services[service].messaging.database}`;
-    await using opened = await openDatabase({
-      url: config.MONGODB_URL,
-      database,
-      appName: 'pesewa-prepare',
-    });
-    await ensureDatabaseSchema(opened.db, declared);
-    const indexes = declared.flatMap((one) => one.indexes ?? []);
-    return `the database ${database} is prepared: ${declared.length} collections, ${indexes.length} indexes`;
+export function databaseTasks(
+  service: MessagingService,
+  own: readonly CollectionSchema[],
+  repair: (recovery: Recovery) => Promise<void> = async () => undefined,
+) {
+  return {
+    prepare: async (config: {
+      readonly MONGODB_URL: string;
+      readonly DATABASE_PREFIX: string;
+    }): Promise<string> => {
+      const declared = databaseSchemaOf(own);
+      const database = `${config.DATABASE_PREFIX}${services[service].messaging.database}`;
+      await using opened = await openDatabase({
+        url: config.MONGODB_URL,
+        database,
+        appName: 'pesewa-prepare',
+      });
+      await ensureDatabaseSchema(opened.db, declared);
+      const indexes = declared.flatMap((one) => one.indexes ?? []);
+      return `the database ${database} is prepared: ${declared.length} collections, ${indexes.length} indexes`;
+    },
+    recover: (scope: ServiceScope<MessagingConfig>, options: RecoverOptions) =>
+      recoverDatabase(scope, { service, databaseSchema: own, ...options }, repair),
   };
 }
 

@@ -2,7 +2,7 @@ import { createLogger } from '@pesewa/runtime';
 import { openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { MongoClient } from 'mongodb';
 import { beforeAll, expect, test } from 'vitest';
-import { type CollectionSchema, openMessaging, prepareDatabase } from './index.ts';
+import { type CollectionSchema, databaseTasks, openMessaging } from './index.ts';
 
 const databaseSchema: readonly CollectionSchema[] = [
   { name: 'payments', indexes: [{ key: { reference: 1 }, unique: true }] },
@@ -73,7 +73,7 @@ test('topics that are not there are named, and not created by asking', async () 
 });
 
 test('what prepare has made is not refused, and prepare can be repeated; an index that is not unique is', async () => {
-  const prepare = prepareDatabase('ledger', databaseSchema);
+  const { prepare } = databaseTasks('ledger', databaseSchema);
   expect(await prepare(config)).toBe(
     `the database ${config.DATABASE_PREFIX}ledger is prepared: 7 collections, 10 indexes`,
   );

@@ -54,7 +54,13 @@ export {
   type ServedRequest,
   serveOperations,
 } from './serve-operations.ts';
-export { defineService, type Environment, type RunnableService, type ServiceScope } from './service.ts';
+export {
+  defineService,
+  type Environment,
+  type RecoverOptions,
+  type RunnableService,
+  type ServiceScope,
+} from './service.ts';
 export type { Endable } from './shutdown.ts';
 export {
   beginRound,

@@ -3,7 +3,13 @@ import closeWithGrace from 'close-with-grace';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { ConfigError } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
-import type { ConfiguredService, Environment, OpenService, RunnableService } from './service.ts';
+import type {
+  ConfiguredService,
+  Environment,
+  OpenService,
+  RecoverOptions,
+  RunnableService,
+} from './service.ts';
 import { startTracing } from './tracing.ts';
 
 /** The end of a process takes less than this beside the drain delay (ADR 52); the steps have a second less, and say what hangs. */
@@ -27,18 +33,17 @@ export function runService(service: RunnableService, environment: Environment): 
  * Runs services in one process, each with its own settings, ports, health and metrics: configuration, logging,
  * composition, then the operations port. On a signal each closes in reverse order, its operations port last. The process
  * then ends with exit code 0, or with 1 if a step failed or hung; a second signal ends it at once. With the argument
- * `prepare` it only does the services' preparations.
+ * `prepare` it only does the services' preparations; with `recover` it only repairs their databases.
  *
  * Problems of configuration end it with exit code 2, and all are listed; any other error, at the start or later, with 1.
  * What one service can't go on after ends all of them.
  */
 export async function runServices(name: string, given: readonly ServiceToRun[]): Promise<void> {
-  const isPreparing = readArguments(name, process.argv.slice(2));
+  const { task, ...options } = readArguments(name);
   const configured = configureAll(given);
-  if (isPreparing) {
-    for (const each of configured) await prepareService(each);
-    return;
-  }
+  if (task === 'prepare') for (const each of configured) await prepareService(each);
+  if (task === 'recover') for (const each of configured) await recoverService(each, options);
+  if (task !== undefined) return;
   const [first] = configured;
   if (!first) throw new RangeError(`${name} has no services`);
   const delayMs = Math.max(...configured.map(({ config }) => config.DRAIN_DELAY_MS));
@@ -92,13 +97,16 @@ function shareProcessMetrics(running: readonly OpenService[]): void {
   }
 }
 
-/** Whether the services must only be prepared; an unknown argument is a problem of configuration. */
-function readArguments(name: string, given: readonly string[]): boolean {
-  const [first, ...others] = given;
-  if (first === undefined) return false;
-  if (first === 'prepare' && others.length === 0) return true;
-  process.stderr.write(`${name}: unknown argument: give none to run the service, or prepare\n`);
-  process.exit(2);
+/** What is to be done instead of running; an unknown argument is a problem of configuration. */
+function readArguments(name: string) {
+  const [task, ...options] = process.argv.slice(2);
+  const [isDryRun, passesGaps] = [options.includes('--dry-run'), options.includes('--pass-gaps')];
+  const known = task === 'recover' ? Number(isDryRun) + Number(passesGaps) : 0;
+  if ([undefined, 'prepare', 'recover'].includes(task) && options.length === known)
+    return { task, isDryRun, passesGaps };
+  const tasks = 'prepare, or recover [--dry-run] [--pass-gaps]';
+  process.stderr.write(`${name}: unknown argument: give none to run the service, ${tasks}\n`);
+  return process.exit(2);
 }
 
 function configureAll(given: readonly ServiceToRun[]): readonly ConfiguredService[] {
@@ -122,6 +130,23 @@ async function prepareService({ name, logger, prepare }: ConfiguredService): Pro
     logger.fatal({ err: error }, 'could not prepare');
     process.exit(1);
   }
+}
+
+async function recoverService(
+  configured: ConfiguredService,
+  options: Omit<RecoverOptions, 'report'>,
+): Promise<void> {
+  const { name, recover, shutdown, logger } = configured.open({ withinMs: END_STEPS_MS });
+  // The first process of a container would ignore them. What is interrupted is begun again.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+  const report = (line: string) => process.stdout.write(`${name}: ${line}\n`);
+  try {
+    report(await recover({ ...options, report }));
+  } catch (error) {
+    logger.fatal({ err: error }, 'could not recover');
+    process.exitCode = 1;
+  }
+  if ((await shutdown.close()).length > 0) process.exitCode = 1;
 }
 
 /** Closes all services, each in its own order; gives the steps that failed. */

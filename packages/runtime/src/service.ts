@@ -40,7 +40,19 @@ export interface Service<Schema extends z.ZodType> {
   readonly settings: Schema;
   /** The work that must be done once before the service runs; gives a line that reports it. */
   readonly prepare?: (config: z.output<Schema>) => Promise<string>;
+  /** Repairs the database after a restore, while the service is stopped; gives a line that reports it. */
+  readonly recover?: (scope: ServiceScope<z.output<Schema>>, options: RecoverOptions) => Promise<string>;
   readonly compose: (scope: ServiceScope<z.output<Schema>>) => Promise<void>;
+}
+
+/** How a restored database is repaired. */
+export interface RecoverOptions {
+  /** Whether only what would be done is reported. */
+  readonly isDryRun: boolean;
+  /** Whether it goes on without events that the topics no longer have. */
+  readonly passesGaps: boolean;
+  /** Shows a line of progress. */
+  readonly report: (line: string) => void;
 }
 
 /** Variables by their names. */
@@ -73,6 +85,8 @@ export interface OpenService extends Pick<ConfiguredService, 'name' | 'logger'> 
    * after it.
    */
   readonly start: (first: () => Promise<unknown>) => Promise<void>;
+  /** Repairs its database instead; gives a line that reports it. */
+  readonly recover: (options: RecoverOptions) => Promise<string>;
 }
 
 /** Makes a service one that {@link runServices} can run. */
@@ -97,7 +111,7 @@ export function defineService<Schema extends z.ZodType<z.output<typeof serviceSe
 }
 
 function openService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>(
-  { name, compose }: Service<Schema>,
+  { name, compose, recover }: Service<Schema>,
   config: z.output<Schema>,
   logger: Logger,
   closing: { readonly withinMs: number },
@@ -107,34 +121,36 @@ function openService<Schema extends z.ZodType<z.output<typeof serviceSettings>>>
   const metrics = new Registry();
   const monotonicMs = () => performance.now();
   const shutdown = createShutdown({ ...closing, clock, monotonicMs, logger });
+  const requests = createRequestMeter(metrics);
+  const operations = createOperationsApp({ health, metrics, logger });
+  const scope: ServiceScope<z.output<Schema>> = {
+    config,
+    logger,
+    metrics,
+    requests,
+    health,
+    clock,
+    random: systemRandom,
+    ids: createIds(clock, systemRandom),
+    crashPoint: createCrashPoints(config.CRASH_AT),
+    operator: operations.operator,
+    open: shutdown.open,
+    abort: (error) => {
+      logger.fatal({ err: error }, 'cannot go on, ending the process');
+      process.exit(1);
+    },
+  };
   return {
     name,
     logger,
     metrics,
     health,
     shutdown,
+    recover: async (options) => (await recover?.(scope, options)) ?? 'there is nothing to recover',
     start: async (first) => {
-      const requests = createRequestMeter(metrics);
-      const operations = createOperationsApp({ health, metrics, logger });
       const port = await shutdown.open('operations port', createLatePort());
       await first();
-      await compose({
-        config,
-        logger,
-        metrics,
-        requests,
-        health,
-        clock,
-        random: systemRandom,
-        ids: createIds(clock, systemRandom),
-        crashPoint: createCrashPoints(config.CRASH_AT),
-        operator: operations.operator,
-        open: shutdown.open,
-        abort: (error) => {
-          logger.fatal({ err: error }, 'cannot go on, ending the process');
-          process.exit(1);
-        },
-      });
+      await compose(scope);
       const operators = createOperators(
         config.OPERATOR_TOKEN,
         config.OPERATORS,

@@ -1,4 +1,4 @@
-import { prepareDatabase } from '@pesewa/messaging';
+import { databaseTasks } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { defineService, publicPort, serveHttp } from '@pesewa/runtime';
 import { composeGateway } from './compose.ts';
@@ -9,7 +9,7 @@ import { collectionDatabaseSchema } from './database-schema.ts';
 export const collectionGateway = defineService({
   name: 'collection-gateway',
   settings,
-  prepare: prepareDatabase('collection-gateway', collectionDatabaseSchema),
+  ...databaseTasks('collection-gateway', collectionDatabaseSchema),
   compose: async (scope) => {
     const { config, clock, logger, requests, metrics: registry } = scope;
     const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger, registry }));

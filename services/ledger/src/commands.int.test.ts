@@ -18,9 +18,9 @@ import { addCommandRoutes } from './command-routes.ts';
 import { createCommands } from './commands.ts';
 import { ledgerDatabaseSchema } from './database-schema.ts';
 import { createHandlers } from './handlers.ts';
+import { createPublishedCheck } from './lacking-events.ts';
 import { anyTarget, openTestOperators, type TestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
-import { createRollForward } from './roll-forward.ts';
 import { openLedgerStore } from './store.ts';
 
 let config: TestConfig;
@@ -59,13 +59,13 @@ async function openReplica(): Promise<TestOperators> {
 async function openPostingLedger(): Promise<TestOperators> {
   const posting = openTestScope(config);
   scopes.push(posting);
-  const { clock, logger } = posting;
+  const { clock } = posting;
   const messaging = await openMessaging(posting, { service: 'ledger', databaseSchema: ledgerDatabaseSchema });
   const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
-  const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
+  const checkPublished = createPublishedCheck({ messaging, store });
   await messaging.consume(
-    createHandlers({ postings, approvals: createApprovals(messaging.db), rollForward }),
+    createHandlers({ postings, approvals: createApprovals(messaging.db), checkPublished }),
   );
   return replica(0);
 }

@@ -19,10 +19,6 @@ export const settings = serviceSettings
       .default('')
       .transform((text) => (text === '' ? [] : text.split(',').map((name) => name.trim())))
       .describe('rails that orders may name, separated by commas; empty allows any'),
-    OWN_EVENTS_GAPS: z
-      .enum(['stop', 'pass'])
-      .default('stop')
-      .describe('whether a restored ledger continues if its topic lacks events published since the backup'),
     ORDERS_AGAIN_AFTER_MS: wholeNumberSetting({ min: 100, max: 86_400_000 })
       .default(60_000)
       .describe('how long after its approval an order is published again'),

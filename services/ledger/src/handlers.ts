@@ -3,15 +3,15 @@ import { type EventHandling, type HandledEvent, handleTopic, type TopicHandler }
 import type { Approvals, NamedOrder } from './approvals.ts';
 import { type FloatOrder, type Instruction, orderKindOf, type WalletOrder } from './domain/instructions.ts';
 import type { Postings } from './postings.ts';
-import type { RollForward } from './roll-forward.ts';
 
 /** The ledger's handlers: each event is one instruction, and each batch one fold. */
 export function createHandlers(deps: {
   readonly postings: Postings;
   readonly approvals: Approvals;
-  readonly rollForward: RollForward;
+  /** Throws if the database lacks what the ledger has published in a partition. */
+  readonly checkPublished: (partition: number) => Promise<void>;
 }): readonly TopicHandler[] {
-  const { postings, approvals, rollForward } = deps;
+  const { postings, approvals, checkPublished } = deps;
   const payouts = handleTopic(
     'payouts',
     {
@@ -72,10 +72,8 @@ export function createHandlers(deps: {
       { ...transaction, park: (nth, reason) => transaction.park(approved[nth] ?? -1, reason) },
     );
   });
-  // A partition has the same wallets in each topic, so no new message may be applied before the database has come
-  // forward.
-  const beforePartition = rollForward.partition;
-  return [payouts, collections, commands].map((handler) => ({ ...handler, beforePartition }));
+  // A partition has the same wallets in each topic, so nothing of it may be applied to an older database.
+  return [payouts, collections, commands].map((handler) => ({ ...handler, beforePartition: checkPublished }));
 }
 
 const ORDERS = {

@@ -19,10 +19,10 @@ import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
 import { ledgerDatabaseSchema } from './database-schema.ts';
 import { createHandlers } from './handlers.ts';
+import { createPublishedCheck } from './lacking-events.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { anyTarget, openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
-import { createRollForward } from './roll-forward.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 
@@ -67,9 +67,9 @@ async function openLedger() {
   const messaging = await openMessaging(scope, { service: 'ledger', databaseSchema: ledgerDatabaseSchema });
   const store = openLedgerStore(messaging.db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
-  const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
+  const checkPublished = createPublishedCheck({ messaging, store });
   await messaging.consume(
-    createHandlers({ postings, approvals: createApprovals(messaging.db), rollForward }),
+    createHandlers({ postings, approvals: createApprovals(messaging.db), checkPublished }),
   );
   const commands = createCommands({ db: messaging.db, messaging, ids, clock });
   const statements = createStatements(messaging.db);

@@ -16,9 +16,9 @@ import { ledgerDatabaseSchema } from './database-schema.ts';
 import { collectionNames, type PostingDocument } from './documents.ts';
 import type { Order } from './domain/orders.ts';
 import { createHandlers } from './handlers.ts';
+import { createPublishedCheck } from './lacking-events.ts';
 import { CURRENCY, collected } from './ledger.fixture.ts';
 import { createPostings } from './postings.ts';
-import { createRollForward } from './roll-forward.ts';
 import { openLedgerStore } from './store.ts';
 
 let config: TestConfig;
@@ -56,13 +56,13 @@ afterAll(async () => {
 async function openLedger(): Promise<void> {
   const scope = openTestScope(config);
   scopes.push(scope);
-  const { clock, logger } = scope;
+  const { clock } = scope;
   const messaging = await openMessaging(scope, { service: 'ledger', databaseSchema: ledgerDatabaseSchema });
   ({ db } = messaging);
   const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: false } });
-  const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
-  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), rollForward }));
+  const checkPublished = createPublishedCheck({ messaging, store });
+  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), checkPublished }));
   const app = guardOperator(scope.operator, createOperators('the-token-of-an-operator'));
   const headers = { authorization: 'Bearer the-token-of-an-operator' };
   call = async (method, path) =>

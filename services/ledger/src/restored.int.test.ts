@@ -6,6 +6,7 @@ import {
   openMessaging,
   openMessagingAs,
   outboxOf,
+  type Recovery,
 } from '@pesewa/messaging';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import {
@@ -23,20 +24,21 @@ import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
 import { ledgerDatabaseSchema } from './database-schema.ts';
 import { REASON_LOST } from './events.ts';
-import { type Backup, BOOKS, copyDatabase, restoreDatabase } from './forward.fixture.ts';
+import { type Backup, BOOKS, copyDatabase, recover as repair, restoreDatabase } from './forward.fixture.ts';
 import { createHandlers } from './handlers.ts';
+import { createPublishedCheck } from './lacking-events.ts';
 import { CURRENCY, collected, payout, RAIL } from './ledger.fixture.ts';
 import { anyTarget, openTestOperators } from './orders.fixture.ts';
 import { createPostings } from './postings.ts';
-import { createRollForward } from './roll-forward.ts';
+import { recoverLedger } from './roll-forward.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
 
-const LOOK_AGAIN_MS = 15_000;
-/** Shortens only the pause before a stopped partition is checked again. */
+/** Shortens only the pause before a stopped partition is checked again, and that of a repair for whoever runs. */
+const pauses: Readonly<Record<number, number>> = { 15000: 200, 7000: 20 };
 const clock: typeof systemClock = {
   ...systemClock,
-  sleep: (durationMs, signal) => systemClock.sleep(durationMs === LOOK_AGAIN_MS ? 200 : durationMs, signal),
+  sleep: (durationMs, signal) => systemClock.sleep(pauses[durationMs] ?? durationMs, signal),
 };
 const TOPICS = ['payouts', 'collections', 'ledgerCommands'] as const;
 
@@ -77,8 +79,8 @@ async function openLedger() {
   const { db, client } = messaging;
   const store = openLedgerStore(db);
   const postings = createPostings({ store, clock, policy: { refundFee: true } });
-  const rollForward = createRollForward({ messaging, store, gaps: 'stop', logger });
-  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), rollForward }));
+  const checkPublished = createPublishedCheck({ messaging, store });
+  await messaging.consume(createHandlers({ postings, approvals: createApprovals(db), checkPublished }));
   const commands = createCommands({ db, messaging, ids, clock });
   const orders = { commands, targets: anyTarget };
   const app = createApp({ store, statements: createStatements(db), ...orders, clock, logger });
@@ -127,20 +129,23 @@ const order = (
 ) =>
   operators.order(kind, { commandId, currency: CURRENCY, amount: formatAmount(minor, CURRENCY), ...about });
 
-/** Realigns the stopped partitions of a topic to where the database stands. */
-async function realign(life: Life, topic: (typeof TOPICS)[number]): Promise<number> {
-  const stopped = await eventually(async () => {
-    const { items } = await life.call('/positions');
-    const all = items.filter((item) => item['topic'] === topicNameOf(config, topic));
-    expect(all).toHaveLength(8);
-    return all.filter(({ state }) => state === 'stopped');
-  });
-  for (const { partition, mismatch } of stopped) {
-    expect(mismatch).toBe('restored');
-    const request = { topic: topicNameOf(config, topic), partition, to: 'stored' };
-    await life.call('/positions/realign', { ...request, reason: 'restored from the backup of noon' });
-  }
-  return stopped.length;
+async function recover(options?: Parameters<typeof repair>[1]): Promise<string> {
+  await using scope = openTestScope(config, { clock });
+  return await repair(scope, options);
+}
+
+/** Waits until partitions are stopped for a reason, and realigns them all, which does not help. */
+async function expectStopped(life: Life, reason: string): Promise<void> {
+  await eventually(async () => expect((await life.details())['partitions of ledger']).toContain(reason));
+  const { items } = await life.call('/positions');
+  const restored = items.filter(({ mismatch }) => mismatch === 'restored');
+  expect(restored.length).toBeGreaterThan(2);
+  // Not even operators can let a partition go on that lacks what was published.
+  for (const { topic, partition } of restored)
+    await life.call('/positions/realign', { topic, partition, to: 'stored', reason: 'the backup of noon' });
+  await eventually(async () =>
+    expect((await life.details())['partitions of ledger']).toContain('which our database lacks'),
+  );
 }
 
 async function live(ledger: Life): Promise<void> {
@@ -219,16 +224,30 @@ it('comes forward by its own events, then by its inputs, and nothing moves twice
   const between = openTestScope(config);
   const { db } = await openMessagingAs(between, { service: 'source', database: 'ledger', produces: [] });
   await restoreDatabase({ db }, backup);
-  expect(await copyDatabase({ db }, BOOKS)).not.toEqual(truth.books);
+  // A backup is older than the processes in it live without a sign.
+  await db.collection('leases').deleteMany({});
+  const older = await copyDatabase({ db }, BOOKS);
+  expect(older).not.toEqual(truth.books);
   await between[Symbol.asyncDispose]();
+  const unrepaired = await openLedger();
+  await expectStopped(unrepaired, 'run its program once with the argument recover');
+  await expect(recover()).rejects.toThrow('is running');
+  expect(await copyDatabase(unrepaired.database, BOOKS)).toEqual(older);
+  await unrepaired[Symbol.asyncDispose]();
 
-  await using second = await openLedger();
-  let realigned = 0;
-  for (const topic of TOPICS) {
-    realigned += await realign(second, topic);
-    await eventually(async () => expect(await second.messaging.caughtUp([topic], 1_000)).toBe(true));
+  expect(await recover({ isDryRun: true })).toContain('nothing was changed');
+  const dies = async (recovery: Recovery) => {
+    await recoverLedger(recovery);
+    throw new Error('died');
+  };
+  await expect(recover({ repair: dies })).rejects.toThrow('died');
+  {
+    await using refused = openTestScope(config);
+    const starting = openMessaging(refused, { service: 'ledger', databaseSchema: ledgerDatabaseSchema });
+    await expect(starting).rejects.toThrow('run the program with the argument recover');
   }
-  expect(realigned).toBeGreaterThan(2);
+  expect(await recover()).toContain('recovered');
+  await using second = await openLedger();
   await second.caughtUp();
   const books = await copyDatabase(second.database, BOOKS);
   const commands = books.get('commands') ?? [];
@@ -244,13 +263,8 @@ it('comes forward by its own events, then by its inputs, and nothing moves twice
     'twice',
   );
   const { DATABASE_PREFIX: databasePrefix, MONGODB_URL: mongodbUrl } = config;
-  const audit = await auditLedger({
-    mongodbUrl,
-    databasePrefix,
-    clock: systemClock,
-    allowedLagMs: 300,
-    crossCheck: false,
-  });
+  const names = { mongodbUrl, databasePrefix };
+  const audit = await auditLedger({ ...names, clock: systemClock, allowedLagMs: 300, crossCheck: false });
   expect(audit.violations).toEqual([]);
   expect(await second.database.db.collection('coming_forward').countDocuments()).toBe(0);
 });
@@ -271,12 +285,15 @@ it('books nothing that somebody else wrote to its topic, once it goes on from wh
     commandId: 'cm-forged',
   };
   await publish({ ...address, type: 'pesewa.ledger.WalletFunded', payload: funded });
-  await using third = await openLedger();
+  const third = await openLedger();
   const before = await copyDatabase(third.database, BOOKS);
   await eventually(async () =>
     expect((await third.details())['partitions of ledger']).toContain(
-      'has cm-forged/fund, which our database lacks, though nothing says that it is an older one',
+      'has cm-forged/fund, which our database lacks',
     ),
   );
-  expect(await copyDatabase(third.database, BOOKS)).toEqual(before);
+  await third[Symbol.asyncDispose]();
+  await expect(recover()).rejects.toThrow('restore an older backup; if not, find out who wrote it');
+  await using fourth = await openLedger();
+  expect(await copyDatabase(fourth.database, BOOKS)).toEqual(before);
 });

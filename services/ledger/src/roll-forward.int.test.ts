@@ -1,4 +1,4 @@
-import { type Database, openDatabase, PartitionStoppedError } from '@pesewa/messaging';
+import { type Database, openDatabase } from '@pesewa/messaging';
 import { prepareTestEnvironment } from '@pesewa/testkit';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -179,7 +179,6 @@ describe('a ledger whose database is an older one', () => {
     await restoreDatabase(database, backup);
     const kept = [...lost, ...topic.slice(before)];
     const stopping = rollPartitionForward(database, kept);
-    await expect(stopping).rejects.toBeInstanceOf(PartitionStoppedError);
     await expect(stopping).rejects.toThrow(
       /payouts\/0 is at page 0, and page 2 comes next; restore a younger backup/,
     );

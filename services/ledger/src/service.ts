@@ -1,5 +1,5 @@
 import { createDirectory } from '@pesewa/directory';
-import { openMessaging, prepareDatabase } from '@pesewa/messaging';
+import { databaseTasks, openMessaging } from '@pesewa/messaging';
 import { defineService } from '@pesewa/runtime';
 import { createApp } from './app.ts';
 import { createApprovals } from './approvals.ts';
@@ -7,9 +7,10 @@ import { createCommands } from './commands.ts';
 import { settings } from './config.ts';
 import { ledgerDatabaseSchema } from './database-schema.ts';
 import { createHandlers } from './handlers.ts';
+import { createPublishedCheck } from './lacking-events.ts';
 import { startOrdersAgain } from './orders-again.ts';
 import { createPostings } from './postings.ts';
-import { createRollForward } from './roll-forward.ts';
+import { recoverLedger } from './roll-forward.ts';
 import { addSettingsRoutes, openSettings } from './settings-routes.ts';
 import { createStatements } from './statements.ts';
 import { openLedgerStore } from './store.ts';
@@ -20,7 +21,7 @@ import { showWaiting } from './waiting.ts';
 export const ledger = defineService({
   name: 'ledger',
   settings,
-  prepare: prepareDatabase('ledger', ledgerDatabaseSchema),
+  ...databaseTasks('ledger', ledgerDatabaseSchema, recoverLedger),
   compose: async (scope) => {
     const { config, logger, clock, ids } = scope;
     const messaging = await openMessaging(scope, {
@@ -36,13 +37,11 @@ export const ledger = defineService({
       policy: { refundFee: config.REFUND_FEE },
     });
     const commands = createCommands({ db: messaging.db, messaging, ids, clock });
-    const gaps = config.OWN_EVENTS_GAPS;
-    const rollForward = createRollForward({ messaging, store, gaps, logger });
+    const approvals = createApprovals(messaging.db);
+    const checkPublished = createPublishedCheck({ messaging, store });
     const directorySettings = openSettings(scope, messaging);
     showWaiting(messaging, store, directorySettings);
-    await messaging.consume(
-      createHandlers({ postings, approvals: createApprovals(messaging.db), rollForward }),
-    );
+    await messaging.consume(createHandlers({ postings, approvals, checkPublished }));
     const again = { limitMs: config.ORDERS_AGAIN_AFTER_MS, pauseMs: config.ORDERS_AGAIN_AFTER_MS / 2 };
     await scope.open('orders again', startOrdersAgain({ messaging, clock, logger, ...again }));
     const directory = createDirectory({ db: messaging.database('directory'), clock });

@@ -117,7 +117,7 @@ it.each([
   ['a decision', async () => [rejected], 'the decision about cm-asked'],
 ])('books nothing of what it does not know, being no older one: %s', async (_name, happen, lacking) => {
   const events = await happen();
-  await expectStop(events, `has ${lacking}, which our database lacks, though nothing says`, {
+  await expectStop(events, `has ${lacking}, which our database lacks`, {
     isOlder: false,
   });
   await rollPartitionForward(database, events);

@@ -44,7 +44,6 @@ export async function openReplica(
     clock,
     ids,
     routePayout: async () => ({ kind: 'routed', rail: 'upstream' }),
-    isComplete: () => true,
     canSpend: async () => true,
     isPaused: () => false,
     ...overrides,

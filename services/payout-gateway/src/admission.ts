@@ -15,11 +15,6 @@ export interface AdmissionDeps {
   readonly messaging: Pick<Messaging, 'acceptsWork'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly routePayout: (question: RouteQuery) => Promise<Route>;
-  /**
-   * Whether the database has every payout that was ever published. Until then a new request may repeat one that the
-   * database has forgotten (ADR 45).
-   */
-  readonly isComplete: () => boolean;
   readonly isPaused: IsPaused;
   /** Whether the wallet seems to hold the minor units; only advice, because the ledger decides (contract 10.8). */
   readonly canSpend: Balances['canSpend'];
@@ -42,8 +37,7 @@ export interface Admission {
 }
 
 /**
- * The refusal while too much accepted work waits for Kafka, and while the database may have forgotten payouts. It is
- * judged last, so that duplicates are still answered.
+ * The refusal while too much accepted work waits for Kafka. It is judged last, so that duplicates are still answered.
  */
 export const notAcceptingRefusal: RequestRefusal = {
   code: 'unavailable',
@@ -65,7 +59,6 @@ export async function admit(
   merchant: Merchant,
   { requests, total, pathOf }: Requested,
 ): Promise<Result<Admission, RequestRefusal>> {
-  if (!deps.isComplete()) return refuse(notAcceptingRefusal);
   const { currency, minor } = total;
   const rails = await routeAll(deps, requests, pathOf);
   if (!rails.ok) return rails;

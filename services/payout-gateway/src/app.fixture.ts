@@ -77,7 +77,6 @@ export function openTestApp(overrides: Partial<AppDeps> = {}): Hono<AppEnv> {
     batches: { request: async () => accept(null) },
     lists: {
       store: { list: async () => [payout], listBatches: async () => [], findBatch: async () => undefined },
-      isComplete: () => true,
     },
     whyWaiting: () => null,
     statements: { read: async () => undefined },

@@ -68,7 +68,6 @@ async function openGateway() {
       balances,
       clock: systemClock,
       resubmitGraceMs: 0,
-      untilComplete: async () => undefined,
       claimDue: (changes) => changes,
       becameDue: () => undefined,
     }),

@@ -1,13 +1,6 @@
 import { cancellationOperations } from '@pesewa/contracts';
 import { findNamed } from '@pesewa/payments';
-import {
-  answer,
-  type Logger,
-  refusalsAs,
-  refused,
-  type ServedAnswer,
-  serveOperations,
-} from '@pesewa/runtime';
+import { answer, type Logger, refusalsAs, type ServedAnswer, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { DecisionApplier } from './decision-applier.ts';
 import { decideCancellation } from './domain/cancellation.ts';
@@ -18,8 +11,6 @@ import type { Payout, PayoutStore } from './store.ts';
 interface CancellationDeps {
   readonly store: Pick<PayoutStore, 'find' | 'findByReferences'>;
   readonly apply: DecisionApplier['apply'];
-  /** Whether the database is current, so that its records may be acted on. */
-  readonly mayAct: () => boolean;
   readonly logger: Pick<Logger, 'info'>;
 }
 
@@ -29,10 +20,7 @@ interface CancellationDeps {
  * The transaction reads the payout itself and saves it by its version, which a claim changes too: so either it is claimed
  * or it is cancelled, and what is read before only saves a transaction.
  */
-export function addCancellationRoutes(
-  operator: Hono,
-  { store, apply, mayAct, logger }: CancellationDeps,
-): void {
+export function addCancellationRoutes(operator: Hono, { store, apply, logger }: CancellationDeps): void {
   const cancel = async (request: CancellationRequest, by: string): Promise<Cancelling> => {
     const found = await findNamed<Payout>(store, 'po', request);
     if (!found.ok) return found.refusal;
@@ -41,7 +29,6 @@ export function addCancellationRoutes(
     if (!judged.ok)
       return judged.refusal === 'payout.already_there' ? done(found.value) : refusals(judged.refusal);
     if (request.dryRun) return answer(200, viewPayout(found.value));
-    if (!mayAct()) return notCurrent;
     const changed = await apply({ reference, causationId: null, command: { kind: 'cancel', by } });
     // Otherwise it has changed since it was read, and what it is now says why.
     if (!changed) return cancel(request, by);
@@ -63,11 +50,6 @@ type Cancelling = ServedAnswer<typeof cancellationOperations.cancel>;
 
 const done = (payout: Payout) =>
   payout.status === 'INITIALIZED' ? answer(202, viewPayout(payout)) : answer(200, viewPayout(payout));
-
-const notCurrent = refused(
-  'unavailable',
-  'nothing is cancelled before it is known that the database is not an older one: try again',
-);
 
 const refusals = refusalsAs({
   'payout.ended': ['ended', 'this payout has ended, and an end stays'],

@@ -63,7 +63,6 @@ describe('a payout that is claimed by the write that makes it due', () => {
 
   it.each<[string, Parameters<typeof submitters.start>[0]]>([
     ['whose circuit is open', { isAvailable: () => false }],
-    ['by an older database', { mayAct: () => false }],
     ['that is paused', { isPaused: ({ rail }) => rail === 'upstream' }],
     ['of a merchant that is paused', { isPaused: ({ merchantId }) => merchantId === 'demo' }],
     ['while all payouts are paused', { isPaused: () => true }],

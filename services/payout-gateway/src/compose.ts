@@ -6,7 +6,6 @@ import { addAvailability, addPauses, addPaymentRoutes, type IsPaused } from '@pe
 import { type Rails, readResubmitGraceMs, takesPayouts } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import type { Db } from 'mongodb';
 import type { z } from 'zod';
 import { type AppDeps, createApp, createRateLimits } from './app.ts';
 import { openBalances } from './balances.ts';
@@ -18,13 +17,13 @@ import { payoutDatabaseSchema } from './database-schema.ts';
 import { startDecisionApplier } from './decision-applier.ts';
 import { erasuresOf } from './erasures.ts';
 import { createHandlers } from './handlers.ts';
+import { marksOf } from './marks.ts';
 import { countRequests, gaugeOldestHeld } from './metrics.ts';
 import { createNameEnquiry } from './name-enquiry.ts';
+import { requireCurrentDatabase } from './older-database.ts';
 import { viewPayout } from './operator-view.ts';
 import { createPayouts, type Payouts, type RequestDeps } from './payouts.ts';
 import { openListingStore, openProcessors, type Processors } from './processors.ts';
-import { completenessMarkOf, type Rebuilding, type RebuildingDeps, startRebuilding } from './rebuilding.ts';
-import { createRecoveryGate } from './recovery-gate.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 import { type Submitter, startSubmitter } from './submitter.ts';
 import { createWhyWaiting } from './waiting.ts';
@@ -45,7 +44,8 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   const listing = { store: openListingStore(db), ttlMs: config.PROCESSORS_TTL_MS, clock, logger };
   const processors = await scope.open('processors', openProcessors({ ...listing, rails }));
   const store = openPayoutStore(db);
-  const rebuilding = await openRebuilding(scope, { db, messaging, store });
+  const current = requireCurrentDatabase({ messaging, store, marks: marksOf(db), clock, logger });
+  await scope.open('mark of a current database', current);
   const directory = createDirectory({ db: messaging.database('directory'), clock });
   const payoutRails = rails.all.filter(takesPayouts);
   const isPaused = await addPauses(scope, messaging, { rails: payoutRails, findMerchant: directory.find });
@@ -56,7 +56,6 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     clock,
     ids,
     routePayout: processors.route,
-    isComplete: rebuilding.isComplete,
     canSpend: balances.canSpend,
     isPaused,
   };
@@ -64,9 +63,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
     ...requesting,
     nothingToDo: (refusal, reference) => logger.debug({ refusal, reference }, 'nothing to do for a payout'),
   });
-  const gate = createRecoveryGate({ messaging, health: scope.health, clock, logger });
-  const acting = { messaging, store, payouts, isPaused, mayAct: gate.isOpen };
-  const submitter = await startLoops(scope, { rails, ...acting });
+  const submitter = await startLoops(scope, { rails, messaging, store, payouts, isPaused });
   const resubmitGraceMs = readResubmitGraceMs(config, rails.all);
   await messaging.consume(
     createHandlers({
@@ -76,10 +73,8 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
       resubmitGraceMs,
       claimDue: submitter.claimDue,
       becameDue: submitter.wake,
-      untilComplete: rebuilding.untilComplete,
     }),
   );
-  await scope.open('recovery gate', gate.watch(submitter.wake));
   const whyWaiting = createWhyWaiting({ isPaused, rail: rails.get });
   addPaymentRoutes(scope.operator, store, {
     prefix: 'po',
@@ -91,7 +86,7 @@ export async function composeGateway(scope: Scope, rails: Rails): Promise<Hono<A
   return createApp({
     payouts: { ...payouts, request: counted('single', payouts.request) },
     batches: { ...batches, request: counted('batch', batches.request) },
-    lists: { store, isComplete: rebuilding.isComplete },
+    lists: { store },
     whyWaiting,
     statements: openStatements(scope, messaging),
     identify: directory.identify,
@@ -158,20 +153,6 @@ function openStatements({ clock }: Scope, { db, database }: Messaging) {
   return openWalletStatements({ ledger, payouts: db, collections, clock });
 }
 
-async function openRebuilding(
-  scope: Scope,
-  parts: Pick<RebuildingDeps, 'messaging' | 'store'> & { readonly db: Db },
-): Promise<Rebuilding> {
-  const completenessMark = completenessMarkOf(parts.db);
-  const rebuilding = await scope.open(
-    'rebuilding',
-    startRebuilding({ ...scope, ...parts, completenessMark }),
-  );
-  // It usually succeeds at once, so that no request is refused; without Kafka the service starts all the same.
-  await rebuilding.untilComplete().catch(() => undefined);
-  return rebuilding;
-}
-
 async function startLoops(
   scope: Scope,
   parts: {
@@ -179,7 +160,6 @@ async function startLoops(
     readonly messaging: Messaging;
     readonly store: PayoutStore;
     readonly payouts: Payouts;
-    readonly mayAct: () => boolean;
     readonly isPaused: IsPaused;
   },
 ): Promise<Submitter> {

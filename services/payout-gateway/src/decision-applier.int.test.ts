@@ -29,10 +29,7 @@ async function open(): Promise<Replica> {
   scopes.push(scope);
   const replica = await openReplica(scope);
   const { clock, ids } = scope;
-  const mayAct = () => true;
-  loops.push(
-    startDecisionApplier({ ...replica, clock, ids, logger, resubmitGraceMs: 0, mayAct, pauseMs: 20 }),
-  );
+  loops.push(startDecisionApplier({ ...replica, clock, ids, logger, resubmitGraceMs: 0, pauseMs: 20 }));
   return replica;
 }
 

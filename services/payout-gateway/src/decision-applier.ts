@@ -15,8 +15,6 @@ interface DecisionApplierDeps {
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   /** How long an attempt may still be executed by the rail. */
   readonly resubmitGraceMs: number;
-  /** Whether the database is current, so that its records may be acted on. */
-  readonly mayAct: () => boolean;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -48,7 +46,6 @@ export function startDecisionApplier(deps: DecisionApplierDeps): DecisionApplier
     name: 'payout decision applier',
     collection: deps.store.collection,
     open: { 'decided.isPending': true },
-    mayClaim: deps.mayAct,
     leaseMs: LEASE_MS,
     workTimeoutMs: WORK_TIMEOUT_MS,
     batchMax: CONCURRENCY_MAX,

@@ -61,8 +61,6 @@ export function eventOf(
     case 'decided':
     case 'cancelRequested':
     case 'lapsed':
-    // The ledger has booked it, so it was published before.
-    case 'recovered':
       return undefined;
     case 'submitted': {
       const answer = domainEvent.answer === 'accepted' ? 'accepted' : 'unknown';

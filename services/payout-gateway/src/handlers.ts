@@ -7,7 +7,6 @@ import {
   type Transaction,
 } from '@pesewa/messaging';
 import type { Balances } from './balances.ts';
-import type { PayoutEnd } from './domain/payout-state.ts';
 import type { CausedCommand, ClaimDue, Payouts } from './payouts.ts';
 import { republish } from './republishing.ts';
 import type { Payout, PayoutStore } from './store.ts';
@@ -18,13 +17,13 @@ const FACTS = {
   'pesewa.rails.RepublishRequested': 'handled',
 } as const satisfies EventHandling<'payoutFacts'>;
 
-/** The ledger's events that payouts wait for, and the ends that it has booked; all others are ignored. */
+/** The ledger's events that payouts wait for; all others are ignored. */
 const ENTRIES = {
   'pesewa.ledger.HoldPlaced': 'handled',
   'pesewa.ledger.HoldRefused': 'handled',
-  'pesewa.ledger.HoldCaptured': 'handled',
-  'pesewa.ledger.HoldReleased': 'handled',
-  'pesewa.ledger.PayoutRefunded': 'handled',
+  'pesewa.ledger.HoldCaptured': 'ignored',
+  'pesewa.ledger.HoldReleased': 'ignored',
+  'pesewa.ledger.PayoutRefunded': 'ignored',
   'pesewa.ledger.CollectionCredited': 'ignored',
   'pesewa.ledger.WalletFunded': 'ignored',
   'pesewa.ledger.FloatFunded': 'ignored',
@@ -48,8 +47,6 @@ export function createHandlers(deps: {
   readonly balances: Pick<Balances, 'apply'>;
   readonly clock: Clock;
   readonly resubmitGraceMs: number;
-  /** Waits until the database has every payout that was ever published. */
-  readonly untilComplete: () => Promise<void>;
   /** Claims payouts that a hold makes due for submission, as far as there is room. */
   readonly claimDue: ClaimDue;
   /** Called when payouts have become due for submission that are not claimed. */
@@ -61,10 +58,7 @@ export function createHandlers(deps: {
   const ledgerAnswers = handleTopic('ledger', ENTRIES, async (events, transaction) => {
     const nowMs = deps.clock.nowMs();
     const commands = events.map((event) => commandOfEntry(event, nowMs));
-    // What follows from an end that this service published changes nothing, unless an older database lacks that end.
-    const isOfEnded = events.some(({ type }) => type === 'pesewa.ledger.PayoutRefunded');
-    const options = { onlyUnended: !isOfEnded, claimDue: deps.claimDue };
-    wakeFor(await deps.payouts.apply(commands, transaction, options), transaction);
+    wakeFor(await deps.payouts.apply(commands, transaction, { claimDue: deps.claimDue }), transaction);
   });
   const facts = handleTopic('payoutFacts', FACTS, async (events, transaction) => {
     const commands = events.flatMap((event): readonly CausedCommand[] => {
@@ -85,31 +79,17 @@ export function createHandlers(deps: {
         transaction.session,
       ),
   );
-  // Events about a forgotten payout must not be applied before it is back.
-  const beforePartition = deps.untilComplete;
-  return [ledgerAnswers, facts, balances].map((handler) => ({ ...handler, beforePartition }));
+  return [ledgerAnswers, facts, balances];
 }
 
 /** The command that a ledger event gives for its payout. */
 function commandOfEntry({ type, payload, eventId }: Entry, nowMs: number): CausedCommand {
   const { reference } = payload;
-  // The original cause of a recovered end is what this service received then, not the ledger's event.
-  const recover = (end: PayoutEnd, railFee = 0n): CausedCommand => ({
-    reference,
-    causationId: null,
-    command: { kind: 'recover', end, railFee },
-  });
   switch (type) {
     case 'pesewa.ledger.HoldPlaced':
       return { reference, causationId: eventId, command: { kind: 'confirmHold', nowMs } };
     case 'pesewa.ledger.HoldRefused':
       return { reference, causationId: eventId, command: { kind: 'refuseHold', reason: payload.reason } };
-    case 'pesewa.ledger.HoldCaptured':
-      return recover('COMPLETED', payload.railCost);
-    case 'pesewa.ledger.HoldReleased':
-      return recover('FAILED');
-    case 'pesewa.ledger.PayoutRefunded':
-      return recover('REVERSED');
     default:
       return unreachable(type);
   }

@@ -12,21 +12,16 @@ import type { WhyWaiting } from './waiting.ts';
 /** The dependencies of the lists. */
 export interface ListDeps {
   readonly store: Pick<PayoutStore, 'list' | 'listBatches' | 'findBatch'>;
-  /** Whether everything that was ever accepted is known here. */
-  readonly isComplete: () => boolean;
 }
 
 /** The routes that list payouts and batches, always of the merchant that asks (ADR 83). */
 export function createListRoutes(
   deps: ListDeps & { readonly whyWaiting: WhyWaiting; readonly logger: Pick<Logger, 'error'> },
 ): Hono<AppEnv> {
-  const { store, isComplete } = deps;
+  const { store } = deps;
   const routes = new Hono<AppEnv>();
   const readPage = createReadPage(deps.logger);
   const { payouts, batches } = listOperations;
-  const assertComplete = () => {
-    if (!isComplete()) throw new Error('which payouts there are is not known yet');
-  };
   /** The batch that a list is about; undefined if it is about none. */
   const findBatch = async (merchantId: string, reference: string | undefined) => {
     const found = reference === undefined ? undefined : await store.findBatch(merchantId, reference);
@@ -40,7 +35,6 @@ export function createListRoutes(
       context,
       payoutListParameters,
       async (merchantId, query, { status, batch: reference }) => {
-        assertComplete();
         const batch = await findBatch(merchantId, reference);
         return batch.ok
           ? accept(await store.list({ ...query, merchantId, status, batch: batch.value }))
@@ -58,7 +52,6 @@ export function createListRoutes(
       context,
       batchListParameters,
       async (merchantId, query, { batch: reference }) => {
-        assertComplete();
         const asked = await findBatch(merchantId, reference);
         if (!asked.ok) return asked;
         const ids = asked.value && [paymentId(asked.value)];

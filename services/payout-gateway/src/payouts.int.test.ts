@@ -95,25 +95,6 @@ describe('a reference is accepted once, whatever races (invariant P5)', () => {
     expect(await stored({ 'order.merchantReference': { $in: ['meanwhile', 'item'] } })).toBe(0);
   });
 
-  test('while it is unknown what the database has forgotten no new payout is accepted, and duplicates are answered', async () => {
-    const restored = await open({ isComplete: () => false, canSpend: async () => false });
-    await left.payouts.request(demo, single('known'));
-    await left.batches.request(demo, batch('batch-known', [['known-item', 5]]));
-    expect(codeOf(await restored.payouts.request(demo, single('known')))).toBe('accepted');
-    expect(codeOf(await restored.payouts.request(demo, single('known', 11)))).toBe('duplicate');
-    // That it can't be paid now does not show whether it was sent before.
-    expect(codeOf(await restored.payouts.request(demo, single('forgotten')))).toBe('unavailable');
-    expect(codeOf(await restored.batches.request(demo, batch('batch-known', [['known-item', 5]])))).toBe(
-      'accepted',
-    );
-    expect(codeOf(await restored.batches.request(demo, batch('batch-forgotten', [['lost', 5]])))).toBe(
-      'unavailable',
-    );
-    expect(await restored.payouts.find('demo', 'known')).toBeDefined();
-    await expect(restored.payouts.find('demo', 'forgotten')).rejects.toThrow('not known yet');
-    expect(await stored({ 'order.merchantReference': { $in: ['forgotten', 'lost'] } })).toBe(0);
-  });
-
   test('one reference with fifty contents is accepted with exactly one', async () => {
     const outcomes = await Promise.all(
       fifty.map((index) => either(index).payouts.request(demo, single('contents', index + 1))),

@@ -33,8 +33,6 @@ export interface CausedCommand {
 
 /** How commands are applied. */
 interface ApplyOptions {
-  /** Whether the commands can change payouts only that have not ended; no others are loaded then. */
-  readonly onlyUnended?: boolean;
   /** Claims payouts that have become due, as far as it can, by the write that makes them due (ADR 5). */
   readonly claimDue?: ClaimDue;
 }
@@ -107,12 +105,7 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       });
       return resultOf(await acceptance.accept({ payout, limits, arrivedAtMs }), contentHash);
     },
-    find: async (merchantId, reference) => {
-      const isComplete = deps.isComplete();
-      const found = await store.find(merchantId, reference);
-      if (!found && !isComplete) throw new Error('whether there is such a payout is not known yet');
-      return found;
-    },
+    find: store.find,
     apply: (commands, transaction, options) => applyCommands(deps, commands, transaction, options),
   };
 }
@@ -132,12 +125,12 @@ async function applyCommands(
   { store, clock, nothingToDo }: Pick<PayoutsDeps, 'store' | 'clock' | 'nothingToDo'>,
   commands: readonly CausedCommand[],
   transaction: Transaction,
-  { onlyUnended = false, claimDue }: ApplyOptions = {},
+  { claimDue }: ApplyOptions = {},
 ): Promise<readonly Payout[]> {
   const known = commands.flatMap((command) => command.known ?? []);
   const toLoad = commands.flatMap((command) => (command.known ? [] : command.reference));
-  const find = onlyUnended ? store.findUnended : store.findByReferences;
-  const loaded = toLoad.length === 0 ? [] : await find([...new Set(toLoad)], transaction.session);
+  const loaded =
+    toLoad.length === 0 ? [] : await store.findByReferences([...new Set(toLoad)], transaction.session);
   const changes = new Map<string, PayoutChange>(
     [...loaded, ...known].map((payout) => [payout.reference, { before: payout, after: payout }]),
   );

@@ -97,7 +97,7 @@ describe('what is published again', () => {
         ...event,
         causationId: event.causationId ?? '',
       })) as unknown as readonly OwnEvent[];
-      const back = rebuildPayout(own, 9_000);
+      const back = rebuildPayout(own);
       expect(back && (await republished(back))).toEqual(published);
     },
   );

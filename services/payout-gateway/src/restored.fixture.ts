@@ -1,12 +1,14 @@
 import { unreachable } from '@pesewa/kernel';
-import { handleTopic, openDatabase, openMessagingAs } from '@pesewa/messaging';
+import { handleTopic, openDatabase, openMessagingAs, recoverDatabase } from '@pesewa/messaging';
 import type { SubmissionResult } from '@pesewa/rails';
 import type { Db, Document } from 'mongodb';
 import { openReplica } from './acceptance.fixture.ts';
+import { payoutDatabaseSchema } from './database-schema.ts';
 import { startDecisionApplier } from './decision-applier.ts';
 import { createHandlers } from './handlers.ts';
-import { completenessMarkOf, startRebuilding } from './rebuilding.ts';
-import { createRecoveryGate } from './recovery-gate.ts';
+import { marksOf } from './marks.ts';
+import { requireCurrentDatabase } from './older-database.ts';
+import { recoverPayoutGateway } from './recovery.ts';
 import { startSubmitter } from './submitter.ts';
 
 type Scope = Parameters<typeof openReplica>[0];
@@ -70,23 +72,16 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
   rail?: Rail,
   { pauseMs = 20 }: { readonly pauseMs?: number } = {},
 ) {
-  const { clock } = scope;
-  const whole = { isComplete: () => false };
-  const replica = await openReplica(scope, { isComplete: () => whole.isComplete() });
-  const { messaging, payouts, store } = replica;
-  const rebuilding = await scope.open(
-    'rebuilding',
-    startRebuilding({ ...scope, messaging, store, completenessMark: completenessMarkOf(replica.db) }),
-  );
-  whole.isComplete = rebuilding.isComplete;
-  // Reading may take longer here than a service waits before it starts to listen.
-  await rebuilding.untilComplete().catch(() => rebuilding.untilComplete());
+  const { clock, logger } = scope;
+  const replica = await openReplica(scope);
+  const { messaging, payouts, store, db } = replica;
+  const current = requireCurrentDatabase({ messaging, store, marks: marksOf(db), clock, logger });
+  await scope.open('mark of a current database', current);
   const asked: string[] = [];
   if (rail) {
-    const { ids, logger, health, crashPoint } = scope;
-    const gate = createRecoveryGate({ messaging, health, clock, logger });
+    const { ids, crashPoint } = scope;
     const isPaused = () => false;
-    const acting = { messaging, payouts, store, clock, ids, logger, mayAct: gate.isOpen, isPaused, pauseMs };
+    const acting = { messaging, payouts, store, clock, ids, logger, isPaused, pauseMs };
     const submit = async ({ reference }: { readonly reference: string }) => {
       asked.push(reference);
       return rail(reference);
@@ -107,15 +102,20 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
         balances: { apply: async () => undefined },
         clock,
         resubmitGraceMs: 0,
-        untilComplete: rebuilding.untilComplete,
         claimDue,
         becameDue,
       }),
     );
-    await scope.open('recovery gate', Promise.resolve(gate.watch(becameDue)));
     scope.health.setServing(true);
   }
   return { ...replica, scope, asked, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() };
+}
+
+/** Repairs the database while no gateway runs. */
+export function recover(scope: Scope, isDryRun = false): Promise<string> {
+  const options = { service: 'payout-gateway', databaseSchema: payoutDatabaseSchema, isDryRun } as const;
+  const silent = { passesGaps: false, report: () => undefined };
+  return recoverDatabase(scope, { ...options, ...silent }, recoverPayoutGateway);
 }
 
 /** A copy of a database. */
@@ -139,7 +139,8 @@ export async function putBack(
   for (const { name } of await db.listCollections().toArray()) await db.collection(name).deleteMany({});
   for (const [name, documents] of copy)
     if (documents.length > 0) await db.collection(name).insertMany([...documents]);
+  await db.collection('leases').deleteMany({});
   const anHourAgo = { $set: { at: { $subtract: ['$at', 3_600_000] } } };
   const { matchedCount } = await db.collection('marks').updateMany({}, [anHourAgo]);
-  if (matchedCount !== 1) throw new Error('the copy does not say when it was whole');
+  if (matchedCount !== 1) throw new Error('the copy does not say when it was current');
 }

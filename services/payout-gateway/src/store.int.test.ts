@@ -1,9 +1,12 @@
+import { systemClock } from '@pesewa/kernel';
 import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { batch, merchantWith, openReplica, single, whole } from './acceptance.fixture.ts';
 import { rebuildPayout } from './domain/rebuilt-payout.ts';
+import { marksOf } from './marks.ts';
+import { recoverPayouts } from './recovery.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 
 const resources = new AsyncDisposableStack();
@@ -110,14 +113,13 @@ test('what was brought back is in no queue, and not the newest that was sent to 
     contentCheck: 'q3Z',
   };
   const event = { type: 'pesewa.payouts.PayoutAccepted', version: 1n, causationId: '', payload } as const;
-  const back = rebuildPayout([{ ...event, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00` }], nowMs);
+  const back = rebuildPayout([{ ...event, traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-00` }]);
   if (!back) throw new Error('the events have no acceptance');
   await replica.messaging.inTransaction(({ session }) => replica.store.insert([back], session));
   expect(await store.find('demo', 'forgotten')).toEqual(back);
   expect(await store.collection.findOne({ reference: back.reference })).toMatchObject({ queue: 'none' });
   expect(await store.newestAcceptedMs()).toBe(newestMs);
-  const both = new Set([back.reference, 'po-none']);
-  expect(await store.findMissing(both)).toEqual(new Set(['po-none']));
+  expect(await store.findVersions([back.reference, 'po-none'])).toEqual(new Map([[back.reference, 1n]]));
 });
 
 test('payouts are listed by merchant, status and time, the newest first, page by page, and no batch among them', async () => {
@@ -223,4 +225,43 @@ test('a merchant with few payouts among many is found without reading the many',
     .object({ totalDocsExamined: z.coerce.number() })
     .parse(explained['executionStats']);
   expect(totalDocsExamined).toBeLessThan(20);
+});
+
+test('payouts that may have been sent wait for what their rail says; those at their rail, and ended ones, stay', async () => {
+  const [waiting, due, taken, caughtUp, over] = ['waiting', 'due', 'taken', 'caught-up', 'over'];
+  for (const reference of [waiting, due, taken, caughtUp, over])
+    await replica.payouts.request(merchantWith('doubted'), single(reference ?? ''));
+  const find = (reference = '') => store.collection.findOne({ _id: `doubted:${reference}` });
+  const set = (reference: string, fields: object) =>
+    store.collection.updateOne({ _id: `doubted:${reference}` }, { $set: fields });
+  await set('due', { step: 'held', dueAt: new Date(), claim: 'cl-1' });
+  await set('taken', { step: 'submitted', attemptedAt: new Date() });
+  await set('caught-up', { step: 'submitted' });
+  await set('over', { status: 'FAILED', step: 'ended' });
+  const kept = [await find(taken), await find(over)];
+  const reported: string[] = [];
+  for (const isDryRun of [true, false])
+    await recoverPayouts({
+      messaging: replica.messaging,
+      store: replica.store,
+      marks: marksOf(replica.db),
+      clock: systemClock,
+      isDryRun,
+      mayBeOlder: true,
+      passesGaps: false,
+      begin: async () => undefined,
+      report: (line) => void reported.push(line),
+    });
+  expect(reported[0]).toMatch(/^the rails are asked about \d+ payouts before any of them is sent$/);
+  expect(reported).toEqual([reported[0], reported[0]]);
+  const anyDate: unknown = expect.any(Date);
+  const doubted = { status: 'INITIALIZED', version: 2n, earlierUnclear: true, attempts: 1 };
+  expect(await find(waiting)).toMatchObject({ ...doubted, step: 'accepted', attemptedAt: anyDate });
+  const asked = await find(due);
+  expect(asked).toMatchObject({ ...doubted, step: 'unknown', attemptedAt: anyDate });
+  expect(asked).not.toHaveProperty('dueAt');
+  expect(asked).not.toHaveProperty('claim');
+  expect([await find(taken), await find(over)]).toEqual(kept);
+  // The rail's word about it would be refused otherwise.
+  expect(await find(caughtUp)).toMatchObject({ step: 'submitted', version: 1n, attemptedAt: anyDate });
 });

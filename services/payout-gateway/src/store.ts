@@ -103,10 +103,8 @@ export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 
     keys: readonly PayoutKey[],
     session?: ClientSession,
   ) => Promise<ReadonlyMap<string, ReferenceUse>>;
-  /** Those of these payouts, by our references, that have not ended. */
-  readonly findUnended: (references: readonly string[], session: ClientSession) => Promise<readonly Payout[]>;
-  /** Which of these payouts, by our references, have no record at all. */
-  readonly findMissing: (references: ReadonlySet<string>, session?: ClientSession) => Promise<Set<string>>;
+  /** The versions of these payouts, by our references; those without a record are left out. */
+  readonly findVersions: (references: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
   /** When the newest payout was accepted of those that merchants sent to this database; undefined if there is none. */
   readonly newestAcceptedMs: () => Promise<number | undefined>;
   /** Which of the references are used, as {@link paymentId}; cheap for many. */
@@ -152,17 +150,10 @@ export function openPayoutStore(db: Db): PayoutStore {
       });
       return new Map((await found.toArray()).map((document) => [document._id, useIn(document)]));
     },
-    findUnended: async (references, session) => {
-      const filter: Filter<PayoutDocument> = { reference: { $in: references }, status: 'INITIALIZED' };
-      // While a rail is down, the index of what has not ended may hold a million others.
-      const found = collection.find(filter, { session, hint: { reference: 1 } });
-      return (await found.toArray()).map(fromDocument);
-    },
-    findMissing: async (references, session) => {
-      const options = { projection: { reference: 1 }, ...(session && { session }) };
-      const found = collection.find({ reference: { $in: [...references] } }, options);
-      const known = new Set((await found.toArray()).map(({ reference }) => reference));
-      return new Set([...references].filter((reference) => !known.has(reference)));
+    findVersions: async (references) => {
+      const options = { projection: { reference: 1, version: 1 } } as const;
+      const found = collection.find({ reference: { $in: references } }, options);
+      return new Map((await found.toArray()).map(({ reference, version }) => [reference, version]));
     },
     newestAcceptedMs: async () => {
       // Our references sort by time and are indexed.

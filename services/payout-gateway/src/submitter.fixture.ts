@@ -27,7 +27,6 @@ interface Options {
   readonly beforeCall?: (clock: { skewMs: number }) => void;
   readonly beforeCommit?: () => void;
   readonly isAvailable?: () => boolean;
-  readonly mayAct?: () => boolean;
   readonly isPaused?: IsPaused;
   readonly concurrencyMax?: number;
   /** Whether the replica's clock stands still. */
@@ -124,13 +123,7 @@ function start({ store, database }: Place, options: Options = {}) {
     asked.push(order.reference);
     return options.submit?.(order) ?? { kind: 'accepted' };
   };
-  const {
-    isAvailable = () => true,
-    mayAct = () => true,
-    isPaused = () => false,
-    concurrencyMax = 16,
-    isQuiet = false,
-  } = options;
+  const { isAvailable = () => true, isPaused = () => false, concurrencyMax = 16, isQuiet = false } = options;
   // The first search is made at once.
   let maySearch = !isQuiet;
   const submitter = startSubmitter({
@@ -164,9 +157,12 @@ function start({ store, database }: Place, options: Options = {}) {
         },
       }),
     },
-    rails: ['upstream', 'other'].map((name) => ({ name, isAvailable, payouts: { submit } })),
+    rails: ['upstream', 'other'].map((name) => ({
+      name,
+      isAvailable: () => maySearch && isAvailable(),
+      payouts: { submit },
+    })),
     concurrencyMax,
-    mayAct: () => maySearch && mayAct(),
     isPaused,
     pauseMs: isQuiet ? 600_000 : 20,
     crashPoint: (point) => {

@@ -46,8 +46,6 @@ interface SubmitterDeps {
   readonly rails: readonly SubmittingRail[];
   /** For each queue. */
   readonly concurrencyMax: number;
-  /** Whether the database is current, so that its records may be acted on. */
-  readonly mayAct: () => boolean;
   readonly isPaused: IsPaused;
   readonly pauseMs: number;
   readonly clock: Clock;
@@ -173,7 +171,7 @@ function startQueue(
     collection: deps.store.collection,
     open: { step: 'held', rail: rail.name, queue },
     alsoSet: attemptUpdate('submitting'),
-    mayClaim: () => deps.mayAct() && rail.isAvailable() && !deps.isPaused({ rail: rail.name }),
+    mayClaim: () => rail.isAvailable() && !deps.isPaused({ rail: rail.name }),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,

@@ -1,4 +1,4 @@
-import { prepareDatabase } from '@pesewa/messaging';
+import { databaseTasks } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { defineService } from '@pesewa/runtime';
 import { composeReconciler } from './compose.ts';
@@ -9,7 +9,7 @@ import { reconcilerDatabaseSchema } from './database-schema.ts';
 export const reconciler = defineService({
   name: 'reconciler',
   settings,
-  prepare: prepareDatabase('reconciler', reconcilerDatabaseSchema),
+  ...databaseTasks('reconciler', reconcilerDatabaseSchema),
   compose: async (scope) => {
     const { config, clock, logger, metrics: registry } = scope;
     const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger, registry }));

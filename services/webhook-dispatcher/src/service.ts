@@ -1,4 +1,4 @@
-import { prepareDatabase } from '@pesewa/messaging';
+import { databaseTasks } from '@pesewa/messaging';
 import { defineService } from '@pesewa/runtime';
 import { composeDispatcher } from './compose.ts';
 import { settings } from './config.ts';
@@ -8,6 +8,6 @@ import { webhookDatabaseSchema } from './database-schema.ts';
 export const webhookDispatcher = defineService({
   name: 'webhook-dispatcher',
   settings,
-  prepare: prepareDatabase('webhook-dispatcher', webhookDatabaseSchema),
+  ...databaseTasks('webhook-dispatcher', webhookDatabaseSchema),
   compose: composeDispatcher,
 });

@@ -1,5 +1,5 @@
 import { readTrustedProxies } from '@pesewa/addresses';
-import { openErasers, openMessaging, prepareDatabase } from '@pesewa/messaging';
+import { databaseTasks, openErasers, openMessaging } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { defineService, publicPort, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
@@ -17,7 +17,7 @@ import { openCallbackStore } from './store.ts';
 export const webhookIngress = defineService({
   name: 'webhook-ingress',
   settings,
-  prepare: prepareDatabase('webhook-ingress', callbackDatabaseSchema),
+  ...databaseTasks('webhook-ingress', callbackDatabaseSchema),
   compose: async (scope) => {
     const { config, logger, clock, metrics: registry } = scope;
     const isProduction = config.NODE_ENV === 'production';

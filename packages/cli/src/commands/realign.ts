@@ -76,8 +76,8 @@ export function addRealignCommand(program: Command, ports: CliPorts): void {
   withExamples(realign, [
     'pesewa realign',
     'pesewa realign --service ledger --all',
-    'pesewa realign ledger payouts.events.v1 3 --to stored --dry-run',
-    'pesewa realign ledger payouts.events.v1 3 --to stored --reason "restored from the backup of noon"',
+    'pesewa realign reconciler payouts.events.v1 3 --to stored --dry-run',
+    'pesewa realign reconciler payouts.events.v1 3 --to stored --reason "restored from the backup of noon"',
     'pesewa realign ledger payouts.events.v1 3 --to end --reason "reported by hand"',
     'PESEWA_APPROVER_TOKEN=… pesewa realign ledger payouts.events.v1 3 --approve --seen 2026-11-01T08:00:00.000Z',
   ]);

@@ -125,8 +125,7 @@ export const payoutCodes = {
     remedy: 'it may or may not be stored: send it again unchanged, it is accepted once',
     operator:
       'look at `/readyz` of the service: MongoDB is away; `outbox`: too much waits for Kafka ' +
-      '([OutboxFull](runbooks/outbox-full.md)); `acceptance`: the database may be a backup, and Kafka must ' +
-      'answer first ([ADR 45](adr/0045-restored-databases-come-forward.md))',
+      '([OutboxFull](runbooks/outbox-full.md))',
     definitive: false,
   },
   broken: {

@@ -13,6 +13,9 @@ export function leasesOf(db: Db): Collection<Lease> {
   return db.collection<Lease>('leases');
 }
 
+/** The lock of a database that is being repaired, from the beginning to the end, however often it is begun (ADR 45). */
+export const RECOVERY = 'recovery';
+
 /** Takes or renews a lease by the server's clock; false while another owner's lease lasts. */
 export async function takeLease(
   leases: Collection<Lease>,

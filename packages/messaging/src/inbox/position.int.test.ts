@@ -185,7 +185,7 @@ describe('a database that does not know what Kafka knows', () => {
     await service.start();
     await expectStopped(damage, service, {
       reason: 'our database has no position, but Kafka knows that we had come to 5',
-      remedy: '--to start',
+      remedy: 'the argument recover',
       applied: ids(1, 5),
     });
   });
@@ -199,7 +199,7 @@ describe('a database that does not know what Kafka knows', () => {
     await service.start();
     await expectStopped(damage, service, {
       reason: 'Kafka knows that we had come to 5, but our database is at 3: it is an older one',
-      remedy: '--to stored',
+      remedy: 'the argument recover',
       applied: ids(1, 5),
     });
   });
@@ -215,7 +215,7 @@ describe('a database that does not know what Kafka knows', () => {
     await damage.topic.write(0, ids(6, 6));
     await expectStopped(damage, service, {
       reason: 'it is an older one',
-      remedy: '--to stored',
+      remedy: 'the argument recover',
       applied: ids(1, 5),
     });
   });

@@ -84,22 +84,22 @@ describe('a partition is stopped', () => {
       'log truncated',
       '--to start',
     ],
-    ['lost document', { committed: 1n }, 'lost', '--to start'],
-    ['lost document of a cut log', { committed: 70n, low: 60n }, 'lost', '--to start'],
+    ['lost document', { committed: 1n }, 'lost', 'the argument recover'],
+    ['lost document of a cut log', { committed: 70n, low: 60n }, 'lost', 'the argument recover'],
     ['first look at a log without its beginning', { low: 1n }, 'unknown start', '--to start'],
     ['lost document, forgotten group', { low: 60n, committed: 0n }, 'unknown start', '--to start'],
-    ['restored database', { stored: { next: 50n }, committed: 51n }, 'restored', '--to stored'],
+    ['restored database', { stored: { next: 50n }, committed: 51n }, 'restored', 'the argument recover'],
     [
       'database restored again after it was accepted',
       { stored: { next: 50n, acceptedCommitted: 80n }, committed: 90n },
       'restored',
-      '--to stored',
+      'the argument recover',
     ],
     [
       'database restored to less than was accepted',
       { stored: { next: 50n, acceptedCommitted: 80n }, committed: 60n },
       'restored',
-      '--to stored',
+      'the argument recover',
     ],
     ['added partition', { partition: 12 }, 'added', 'deploy the version'],
     ['added partition that has a position', { partition: 12, stored: { next: 1n } }, 'added', 'deploy'],
@@ -108,7 +108,10 @@ describe('a partition is stopped', () => {
     expect(position).toMatchObject({ kind: 'stopped', mismatch });
     const remedyText = position.kind === 'stopped' ? position.remedy : '';
     expect(remedyText).toContain(remedy);
-    expect(remedyText).toContain('docs/runbooks/partition-stopped.md');
-    expect(remedyText.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(mismatch !== 'added');
+    const isRepaired = mismatch === 'restored' || mismatch === 'lost';
+    const page = isRepaired ? 'docs/database-restored.md' : 'docs/runbooks/partition-stopped.md';
+    expect(remedyText).toContain(page);
+    const isRealigned = mismatch !== 'added' && !isRepaired;
+    expect(remedyText.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(isRealigned);
   });
 });

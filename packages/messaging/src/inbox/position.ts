@@ -97,6 +97,10 @@ export function checkPosition(facts: PositionFacts): Position {
   return { kind: 'continues', next };
 }
 
+/** What people do about an older database (ADR 45). */
+export const RECOVER =
+  'stop the service and run its program once with the argument recover (docs/database-restored.md)';
+
 const RUNBOOK = 'docs/runbooks/partition-stopped.md';
 
 function remedyOf(mismatch: PositionMismatch, { group, bounds, partitions }: PositionFacts): string {
@@ -106,8 +110,8 @@ function remedyOf(mismatch: PositionMismatch, { group, bounds, partitions }: Pos
     case 'added':
       return `deploy the version that gives the topic more partitions; this one writes to the first ${partitions} alone (${RUNBOOK})`;
     case 'restored':
-      return `${realign('stored')}, once the other databases were looked at (${RUNBOOK})`;
     case 'lost':
+      return RECOVER;
     case 'recreated':
     case 'log truncated':
       return `${realign('start')}, once what happened is known: it applies again what Kafka has (${RUNBOOK})`;

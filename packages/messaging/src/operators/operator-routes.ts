@@ -5,30 +5,23 @@ import { gaugeParked } from '../metrics.ts';
 import { createParked, type ParkedDeps } from './parked.ts';
 import { addParkedRoutes } from './parked-routes.ts';
 import { addPositionRoutes } from './position-routes.ts';
-import {
-  createServicePositions,
-  type ServicePositions,
-  type ServicePositionsDeps,
-} from './service-positions.ts';
+import type { ServicePositions } from './service-positions.ts';
 
-/**
- * Adds the operators' routes to parked messages and to positions, and registers the gauge of parked messages that wait;
- * gives the positions.
- */
+/** Adds the operators' routes to parked messages and to positions, and registers the gauge of parked messages that wait. */
 export function addOperatorRoutes(
   { clock, logger, operator, metrics: registry }: ServiceScope<object>,
-  parts: Omit<ParkedDeps & ServicePositionsDeps, 'clock' | 'logger' | 'handlers'> & {
+  parts: Omit<ParkedDeps, 'clock' | 'logger' | 'handlers'> & {
     readonly handlers: readonly TopicHandler[];
+    readonly servicePositions: ServicePositions;
+    readonly topicPrefix: string;
   },
-): ServicePositions {
-  const { codec, store, topicPrefix } = parts;
+): void {
+  const { codec, store, topicPrefix, servicePositions: positions } = parts;
   const handlers = new Map(
     parts.handlers.map((handler) => [topicPrefix + topics[handler.topic].name, handler]),
   );
   const parked = createParked({ ...parts, handlers, clock, logger });
   addParkedRoutes(operator, { parked, codec, logger });
   gaugeParked({ store, topicNames: [...handlers.keys()], registry, clock });
-  const positions = createServicePositions({ ...parts, handlers, clock });
   addPositionRoutes(operator, { positions, logger });
-  return positions;
 }

@@ -1,4 +1,4 @@
-import { topics } from '@pesewa/contracts';
+import { type TopicName, topics } from '@pesewa/contracts';
 import type { Positions, TopicPartition } from '@pesewa/kafka';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { ClientSession, Collection, Db, MongoClient } from 'mongodb';
@@ -6,7 +6,6 @@ import { isDuplicateKey, transactionOptions } from '../database/mongo.ts';
 import { type ConsumerOffset, findOffset, offsetsOf } from '../inbox/offsets.ts';
 import { findDiscardedEventIds } from '../inbox/parked-store.ts';
 import { checkPosition, type Position, type PositionFacts } from '../inbox/position.ts';
-import type { TopicHandler } from '../inbox/topic-handler.ts';
 import {
   checkRealignment,
   decideRealignment,
@@ -64,8 +63,8 @@ export interface ServicePositionsDeps {
   readonly positions: Pick<Positions, 'bounds' | 'places'>;
   readonly group: string;
   readonly topicPrefix: string;
-  /** The handlers by the full names of their topics. */
-  readonly handlers: ReadonlyMap<string, TopicHandler>;
+  /** The consumed topics by their full names. */
+  readonly consumed: ReadonlyMap<string, TopicName>;
   readonly clock: Clock;
 }
 
@@ -113,8 +112,8 @@ export function createServicePositions(deps: ServicePositionsDeps): ServicePosit
     plan,
     list: async (only) => {
       const proposed = only && (await realignments.find({ status: only }).toArray()).map(({ _id }) => _id);
-      if (proposed?.length === 0) return [];
-      const places = await deps.positions.places([...deps.handlers.keys()]);
+      if (proposed?.length === 0 || deps.consumed.size === 0) return [];
+      const places = await deps.positions.places([...deps.consumed.keys()]);
       return look(places.filter((place) => proposed?.includes(idOf(deps.group, place)) ?? true));
     },
     realign: async ({ topic, partition, to, reason, by }) => {
@@ -156,16 +155,16 @@ const fromOf = ({ stored }: PartitionPosition): bigint | null => stored?.next ??
 const fromDocument = ({ _id, ...document }: RealignmentDocument): Realignment => ({ id: _id, ...document });
 
 async function isConsumed(
-  { handlers, positions }: ServicePositionsDeps,
+  { consumed, positions }: ServicePositionsDeps,
   { topic, partition }: TopicPartition,
 ): Promise<boolean> {
-  if (!handlers.has(topic)) return false;
+  if (!consumed.has(topic)) return false;
   return (await positions.places([topic])).some((place) => place.partition === partition);
 }
 
 /** Builds the function that reads where partitions stand. */
 function createLook(
-  { group, topicPrefix, positions, handlers }: ServicePositionsDeps,
+  { group, topicPrefix, positions, consumed }: ServicePositionsDeps,
   offsets: Collection<ConsumerOffset>,
   realignments: Collection<RealignmentDocument>,
 ): (places: readonly TopicPartition[]) => Promise<readonly PartitionPosition[]> {
@@ -181,11 +180,11 @@ function createLook(
       .toArray();
     const lastById = new Map(noted.map((document) => [document._id, fromDocument(document)]));
     return all.flatMap((bounds, index): PartitionPosition[] => {
-      const handler = handlers.get(bounds.topic);
-      if (!handler) return [];
+      const topic = consumed.get(bounds.topic);
+      if (!topic) return [];
       const id = idOf(group, bounds);
       const stored = after[index] ?? null;
-      const standing = { group, stored, bounds, partitions: topics[handler.topic].partitions };
+      const standing = { group, stored, bounds, partitions: topics[topic].partitions };
       // A position that moved while it was read is fine. It can't be compared with Kafka's bounds, which are of an
       // earlier moment.
       const moves = stored !== null && stored.next !== before[index]?.next;

@@ -12,7 +12,10 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 /** The presence of a process; the test controls its monotonic clock and its database. */
 async function openPresence() {
   const monotonic = { ms: 1_000 };
-  const database: { answers: Promise<void>; ended?: unknown } = { answers: Promise.resolve() };
+  const database: { answers: Promise<void>; ended?: unknown; repair?: object } = {
+    answers: Promise.resolve(),
+  };
+  const aborted = Promise.withResolvers<Error>();
   const ownership = createOwnership('me', () => monotonic.ms);
   const leases = {
     deleteMany: async () => undefined,
@@ -20,6 +23,7 @@ async function openPresence() {
       await database.answers;
       return { owner: 'me' };
     },
+    findOne: async () => database.repair ?? null,
     updateOne: async (lease: unknown) => {
       database.ended = lease;
     },
@@ -31,8 +35,9 @@ async function openPresence() {
     logger,
     ownership,
     monotonicMs: () => monotonic.ms,
+    abort: aborted.resolve,
   });
-  return { presence, monotonic, database, maySend: ownership.maySend };
+  return { presence, monotonic, database, maySend: ownership.maySend, aborted: aborted.promise };
 }
 
 const own = groupCommitSource('test', 'me');
@@ -92,6 +97,15 @@ it('a process sends its own outbox records for as long as no other process can t
   await presence[Symbol.asyncDispose]();
   // The process has ended in order, so its successors need not wait until it counts as dead.
   expect(database.ended).toEqual({ _id: 'alive/me', owner: 'me' });
+});
+
+it('a process that runs unseen, or wakes, while its database is repaired ends at its next sign of life', async () => {
+  const { presence, monotonic, database, maySend, aborted } = await openPresence();
+  database.repair = { owner: 'another' };
+  expect((await aborted).message).toContain('a repair of this database is in progress');
+  monotonic.ms += 60_000;
+  expect(maySend(own)).toBe(false);
+  await presence[Symbol.asyncDispose]();
 });
 
 it('a process that was silent for too long sends all that it has committed, in its order', async () => {

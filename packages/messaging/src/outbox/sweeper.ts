@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import { beginRound, type Logger } from '@pesewa/runtime';
 import type { Collection, Filter } from 'mongodb';
-import { endLease, type Lease, takeLease } from '../claims/lease.ts';
+import { endLease, type Lease, RECOVERY, takeLease } from '../claims/lease.ts';
 import { type Loop, startLoop } from '../loop.ts';
 import {
   type Outbox,
@@ -22,6 +22,8 @@ const ALIVE_MS = 5_000;
 const HEARTBEAT_KEPT_MS = 86_400_000;
 /** A process counts as dead once it was seen silent for this long. */
 const SILENT_MS = 2_000;
+/** A process that gave no sign of life for this long does not run, or ends itself at its next one. */
+export const SILENT_FOR_GOOD_MS = ALIVE_MS + SILENT_MS;
 const SWEEPER_LEASE_MS = 15_000;
 /**
  * After this time an outbox record of our own that the relay does not hold is sent: its commit had succeeded without our
@@ -33,6 +35,8 @@ const RECORDS_AT_ONCE_MAX = 500;
 
 const aliveLease = (owner: string) => `alive/${owner}`;
 const SWEEPER_LEASE = 'outbox-sweeper';
+const REPAIRED =
+  'a repair of this database is in progress or was interrupted: run the program with the argument recover until it reports that it is done (docs/database-restored.md)';
 
 interface SweeperDeps {
   readonly outbox: Outbox;
@@ -108,6 +112,8 @@ function endingLease(
 /** The dependencies of a process's heartbeat. */
 export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
   readonly ownership: Pick<Ownership, 'heartbeatSafeUntil'>;
+  /** Ends the process; undefined in one that itself repairs the database, or looks at it. */
+  readonly abort?: ((error: Error) => void) | undefined;
 }
 
 /**
@@ -117,28 +123,37 @@ export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
  * A process that was silent for too long, because it was suspended or without its database, sends all that it still has
  * after the next renewal: outbox records that were swept meanwhile are in Kafka twice, but none comes for the first time after
  * a newer one. A process that ends in order ends its lease, so that others can send its outbox records at once.
+ *
+ * It ends once a repair of the database has begun: what it remembers is of another database.
  */
 export async function startHeartbeat(deps: HeartbeatDeps): Promise<Loop> {
-  const { leases, owner, clock, logger, ownership } = deps;
-  const renew = async () => {
+  const { leases, owner, clock, logger, ownership, abort } = deps;
+  const name = aliveLease(owner);
+  /** False if the database is being repaired. */
+  const renew = async (): Promise<boolean> => {
     // The lease counts from when the server gets the request, so it ends no earlier than this.
     const untilMs = deps.monotonicMs() + ALIVE_MS;
-    await takeLease(leases, { name: aliveLease(owner), owner, durationMs: ALIVE_MS });
+    await takeLease(leases, { name, owner, durationMs: ALIVE_MS });
+    if (abort && (await leases.findOne({ _id: RECOVERY }))) return false;
     ownership.heartbeatSafeUntil(untilMs);
+    return true;
   };
   await leases.deleteMany({ _id: /^alive\//, until: { $lt: new Date(clock.nowMs() - HEARTBEAT_KEPT_MS) } });
-  await renew();
+  if (!(await renew())) {
+    await endLease(leases, { name, owner });
+    throw new Error(REPAIRED);
+  }
   const loop = startLoop({
     name: 'heartbeat',
     pauseMs: ALIVE_MS / 4,
     clock,
     logger,
     round: async () => {
-      await renew();
+      if (!(await renew())) abort?.(new Error(REPAIRED));
       return false;
     },
   });
-  return endingLease(loop, deps, aliveLease(owner));
+  return endingLease(loop, deps, name);
 }
 
 /**

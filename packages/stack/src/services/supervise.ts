@@ -26,6 +26,8 @@ export interface SupervisedService<Name extends string = ServiceName> {
     extra?: Readonly<Record<string, string>>,
     meanwhile?: () => Promise<unknown>,
   ) => Promise<ChildExit>;
+  /** Runs its program once with arguments, which the supervised process must not disturb; gives how it ended. */
+  readonly runOnce: (...args: readonly string[]) => Promise<ChildExit>;
   /** Has it started again at once when it dies next: someone means it to die. */
   readonly resetBackoff: () => void;
   /** Leaves it down when it dies next, until the result is disposed of. */
@@ -69,10 +71,11 @@ interface SuperviseOptions<Name extends string> {
 const childOf = (
   { name, root, program, environment, logFile }: SuperviseOptions<string>,
   extra: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
 ): Parameters<Supervisor['spawnChild']>[0] => ({
   name,
   command: process.execPath,
-  args: [...nodeOptions, program ?? `services/${name}/src/main.ts`],
+  args: [...nodeOptions, program ?? `services/${name}/src/main.ts`, ...args],
   cwd: root,
   env: { ...inherited(), ...environment, ...extra },
   logFile,
@@ -129,6 +132,10 @@ export async function superviseService<Name extends string>(
       delayMs = BACKOFF_MS.first;
       await start(extra);
       return exit;
+    },
+    runOnce: async (...args) => {
+      const once = await options.supervisor.spawnChild(childOf(options, {}, args));
+      return once.exited;
     },
     resetBackoff: () => {
       delayMs = BACKOFF_MS.first;

@@ -54,9 +54,9 @@ describe('a payout is not cancelled', () => {
     const unclear: PayoutDomainEvent = { kind: 'requeued', dueAtMs: 9_000, unclear: true };
     payout.givenState(payoutDecider.evolve(submitting, unclear)).when(cancel).isRefused('payout.maybe_sent');
   });
-  it('that was forgotten and brought back', () => {
+  it('that may have been sent before its database was restored', () => {
     payout
-      .givenState({ ...payoutDecider.initial, recipientKnown: false })
+      .givenState({ ...payoutDecider.initial, earlierUnclear: true })
       .when(cancel)
       .isRefused('payout.maybe_sent');
   });

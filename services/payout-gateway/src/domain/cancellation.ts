@@ -23,7 +23,6 @@ interface CancellationContext {
   readonly status: PayoutStatus;
   readonly step: string;
   readonly earlierUnclear: boolean;
-  readonly recipientKnown: boolean;
   readonly statusReason: string | null;
   readonly cancelRequestedBy: string | null;
 }
@@ -31,8 +30,7 @@ interface CancellationContext {
 /**
  * Cancels a payout of which it is certain that no attempt has left for its rail (ADR 84).
  *
- * An attempt that was given back before its call leaves the payout `held` without anything unclear. A payout whose
- * recipient is unknown may have been sent before its database was restored.
+ * An attempt that was given back before its call leaves the payout `held` without anything unclear.
  */
 export function decideCancellation(
   by: string,
@@ -42,7 +40,7 @@ export function decideCancellation(
     return refuse(
       state.status === 'FAILED' && state.statusReason === CANCELLED ? 'payout.already_there' : 'payout.ended',
     );
-  if (!state.recipientKnown || state.earlierUnclear) return refuse('payout.maybe_sent');
+  if (state.earlierUnclear) return refuse('payout.maybe_sent');
   if (state.step === 'held') return accept([cancelled(by)]);
   if (state.step !== 'accepted') return refuse('payout.maybe_sent');
   return state.cancelRequestedBy === null

@@ -19,10 +19,8 @@ export function describe(domainEvent: PayoutDomainEvent): string {
       if (domainEvent.kind === 'failed' && domainEvent.cancelledBy !== undefined)
         return `failed: cancelled by ${domainEvent.cancelledBy} before it was sent`;
       return domainEvent.byOperators ? `${domainEvent.kind}, as two operators decided` : domainEvent.kind;
-    case 'recovered':
-      return `${domainEvent.end.toLowerCase()} before the database was restored, as the ledger has booked`;
     case 'withheld':
-      return 'held, and not sent: the database was restored, and has forgotten whom to pay';
+      return 'held, and not sent: it may have been before the database was restored';
     case 'held':
     case 'reversed':
       return domainEvent.kind;

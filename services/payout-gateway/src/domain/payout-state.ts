@@ -69,16 +69,10 @@ export function keepCompletion(
   return kind === 'reversed' && reason !== null ? { completion: { reason, causedBy } } : {};
 }
 
-/** The statuses in which a payout has ended. */
-export type PayoutEnd = Exclude<PayoutStatus, 'INITIALIZED'>;
-
 /** What happened to a payout. */
 export type PayoutDomainEvent =
   | { readonly kind: 'held'; readonly dueAtMs: number }
-  /**
-   * Its money is held, but the recipient is unknown here, and so is whether it was sent before the database was
-   * restored.
-   */
+  /** Its money is held, but it may have been sent before the database was restored. */
   | { readonly kind: 'withheld' }
   /** `refused`: the rail refused this attempt, but an earlier one may still be executed. */
   | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' | 'refused' }
@@ -97,8 +91,6 @@ export type PayoutDomainEvent =
       readonly cancelledBy?: never;
     }
   | { readonly kind: 'reversed'; readonly reason: string }
-  /** It ended before the database was restored, and the other services have processed its end. */
-  | { readonly kind: 'recovered'; readonly end: PayoutEnd; readonly railFee: bigint }
   | DecidedDomainEvent
   | CancellationDomainEvent;
 
@@ -154,22 +146,10 @@ export function evolve(state: PayoutState, domainEvent: PayoutDomainEvent): Payo
       return { ...ended(next, domainEvent.reason), status: 'FAILED' };
     case 'reversed':
       return { ...ended(next, domainEvent.reason), status: 'REVERSED' };
-    case 'recovered': {
-      const { end } = domainEvent;
-      const railFee = end === 'REVERSED' ? state.railFee : domainEvent.railFee;
-      return { ...ended(next, recoveredReasons[end]), status: end, railFee };
-    }
     default:
       return unreachable(domainEvent);
   }
 }
-
-/** The reasons of recovered ends, which the ledger does not know. */
-const recoveredReasons = {
-  COMPLETED: 'Successful',
-  FAILED: 'Failed',
-  REVERSED: 'Reversed',
-} as const satisfies Record<PayoutEnd, string>;
 
 function ended(state: PayoutState, reason: string): PayoutState {
   return { ...state, step: 'ended', dueAtMs: null, statusReason: reason, decided: lapsed(state) };

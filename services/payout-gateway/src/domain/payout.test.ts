@@ -187,59 +187,9 @@ describe('facts (contract 10.6)', () => {
   });
 });
 
-describe('ends that the ledger has booked, and an older record does not know', () => {
-  const recover = (end: 'COMPLETED' | 'FAILED' | 'REVERSED') =>
-    ({ kind: 'recover', end, railFee: 5n }) as const;
-  const recovered = (end: 'COMPLETED' | 'FAILED' | 'REVERSED') =>
-    ({ kind: 'recovered', end, railFee: 5n }) as const;
-  it.each([
-    ['held', payout.given(held)],
-    ['under submission', payout.givenState(submitting)],
-    ['at its rail', payout.given(held, submitted)],
-  ])('end a payout that is %s, so that it is not claimed again', (_where, given) => {
-    const decision = given.when(recover('FAILED'));
-    decision.emits(recovered('FAILED'));
-    decision.leadsTo({ status: 'FAILED', step: 'ended', dueAtMs: null, statusReason: 'Failed', railFee: 5n });
-  });
-  it('end what people decided, too', () => {
-    const decided = {
-      outcome: 'failed',
-      railFee: 0n,
-      knownAtMs: 1,
-      decidedAtMs: 2,
-      isPending: true,
-    } as const;
-    payout
-      .givenState({ ...submitting, decided })
-      .when(recover('COMPLETED'))
-      .leadsTo({ status: 'COMPLETED', decided: { ...decided, isPending: false } });
-  });
-  it('are followed by a reversal, which keeps the fee of the rail', () => {
-    payout
-      .given(held, recovered('COMPLETED'))
-      .when({ kind: 'recover', end: 'REVERSED', railFee: 0n })
-      .leadsTo({ status: 'REVERSED', railFee: 5n });
-  });
-  it.each([
-    ['known already', [completed], 'COMPLETED', 'payout.already_there'],
-    [
-      'from before a reversal',
-      [completed, { kind: 'reversed', reason: 'Returned' }],
-      'COMPLETED',
-      'payout.already_there',
-    ],
-    ['the other way round', [failed], 'COMPLETED', 'payout.contradiction'],
-    ['of a payout that never completed', [failed], 'REVERSED', 'payout.contradiction'],
-  ] as const)('change nothing that is %s', (_what, domainEvents, end, refusal) => {
-    payout
-      .given(held, submitted, ...domainEvents)
-      .when(recover(end))
-      .isRefused(refusal);
-  });
-});
-
 describe('a payout that the database had forgotten', () => {
-  const back: PayoutState = { ...payoutDecider.initial, recipientKnown: false, attemptedAtMs: 2_000 };
+  const sent = { earlierUnclear: true, attemptedAtMs: 2_000 } as const;
+  const back: PayoutState = { ...payoutDecider.initial, ...sent, recipientKnown: false };
   const withheld = { kind: 'withheld' } as const;
   const unknown: PayoutState = { ...back, step: 'unknown', version: 2n };
 
@@ -247,6 +197,24 @@ describe('a payout that the database had forgotten', () => {
     const decision = payout.givenState(back).when({ kind: 'confirmHold', nowMs: 1_000 });
     decision.emits(withheld);
     decision.leadsTo({ step: 'unknown', dueAtMs: null });
+  });
+  it('is sent again where its recipient is known, once its rail does not know it', () => {
+    const known: PayoutState = { ...payoutDecider.initial, ...sent };
+    payout.givenState(known).when({ kind: 'confirmHold', nowMs: 1_000 }).emits(withheld);
+    const asked = payout.givenState(payoutDecider.evolve(known, withheld));
+    asked.when(fact('notFound', 31_999)).isRefused('payout.grace_not_over');
+    asked.when(fact('notFound', 32_000)).emits({ kind: 'requeued', dueAtMs: 32_000, unclear: true });
+  });
+  it('stays in doubt after an attempt that was not sent: what was sent before may still be executed', () => {
+    const again: PayoutState = { ...payoutDecider.initial, ...sent, step: 'submitting', attempts: 2 };
+    const notSent = {
+      kind: 'recordAttempt',
+      attempt: 2,
+      outcome: { kind: 'notSent', retryAtMs: 5 },
+    } as const;
+    const decision = payout.givenState(again).when(notSent);
+    decision.emits({ kind: 'requeued', dueAtMs: 5, unclear: false });
+    decision.leadsTo({ step: 'held', earlierUnclear: true });
   });
   it('fails where its hold was refused', () => {
     payout

@@ -7,7 +7,7 @@ import {
   decideByOperators,
   decidedEndOf,
 } from './operator-decision.ts';
-import { evolve, initial, type PayoutDomainEvent, type PayoutEnd, type PayoutState } from './payout-state.ts';
+import { evolve, initial, type PayoutDomainEvent, type PayoutState } from './payout-state.ts';
 
 /** The rail's answer to an attempt (ADR 62). */
 export type AttemptOutcome =
@@ -35,9 +35,7 @@ export type PayoutCommand =
   /** The attempt that was in progress when people decided is over, without a known outcome. */
   | { readonly kind: 'applyDecided'; readonly resubmitGraceMs: number }
   /** An operator gives it up before it is sent. */
-  | { readonly kind: 'cancel'; readonly by: string }
-  /** The ledger has booked an end that this record lacks, because the database is an older one. */
-  | { readonly kind: 'recover'; readonly end: PayoutEnd; readonly railFee: bigint };
+  | { readonly kind: 'cancel'; readonly by: string };
 
 /** Why a command is refused. */
 export type PayoutRefusal =
@@ -55,7 +53,7 @@ function decide(
     case 'confirmHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
       if (state.cancelRequestedBy !== null) return accept([cancelled(state.cancelRequestedBy)]);
-      return accept([state.recipientKnown ? { kind: 'held', dueAtMs: command.nowMs } : { kind: 'withheld' }]);
+      return accept([state.earlierUnclear ? { kind: 'withheld' } : { kind: 'held', dueAtMs: command.nowMs }]);
     case 'refuseHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
       return accept([{ kind: 'failed', reason: command.reason }]);
@@ -69,24 +67,9 @@ function decide(
       return applyDecision(state, command.resubmitGraceMs);
     case 'cancel':
       return decideCancellation(command.by, state);
-    case 'recover':
-      return decideRecovery(command, state);
     default:
       return unreachable(command);
   }
-}
-
-/** The ledger books an end only if this service has published it, so a record without that end is older. */
-function decideRecovery(
-  { end, railFee }: Extract<PayoutCommand, { readonly kind: 'recover' }>,
-  { status }: PayoutState,
-): Result<readonly PayoutDomainEvent[], PayoutRefusal> {
-  if (status === end) return refuse('payout.already_there');
-  if (status === 'INITIALIZED' || (status === 'COMPLETED' && end === 'REVERSED'))
-    return accept([{ kind: 'recovered', end, railFee }]);
-  return refuse(
-    status === 'REVERSED' && end === 'COMPLETED' ? 'payout.already_there' : 'payout.contradiction',
-  );
 }
 
 function decideAttempt(

@@ -42,18 +42,22 @@ type Later = Exclude<OwnEvent, Accepted>;
 /**
  * Rebuilds a payout from its events, in any order and with any repetitions; undefined if its acceptance is not among
  * them.
- *
- * Whether an attempt without an answer was made is unknown. But none is newer than `nowMs`, because the process that
- * might have made it is gone.
  */
-export function rebuildPayout(events: readonly OwnEvent[], nowMs: number): RebuiltPayout | undefined {
+export function rebuildPayout(events: readonly OwnEvent[]): RebuiltPayout | undefined {
   const accepted = events.find(isAccepted);
-  if (!accepted) return undefined;
-  const acceptedState = acceptedStateOf(accepted);
-  const later = events.filter((event) => !isAccepted(event)).sort(byVersion);
-  const last = later.reduce((payout, event) => applyEvent(payout, event), acceptedState);
-  return last.status === 'INITIALIZED' ? { ...last, attemptedAtMs: nowMs } : last;
+  return accepted && catchUp(acceptedStateOf(accepted), events);
 }
+
+/** A payout after those of its events that are newer than it, given in any order and with any repetitions. */
+export function catchUp<One extends Recorded>(payout: One, events: readonly OwnEvent[]): One {
+  return events.toSorted(byVersion).reduce(applyEvent, payout);
+}
+
+type Recorded = PayoutState & {
+  readonly causedBy: string | null;
+  readonly completion?: Completion;
+  readonly timeline: readonly { readonly what: string; readonly atMs: number }[];
+};
 
 const isAccepted = (event: OwnEvent): event is Accepted => event.type === 'pesewa.payouts.PayoutAccepted';
 const byVersion = (one: OwnEvent, other: OwnEvent): number => Number(one.version - other.version);
@@ -90,7 +94,7 @@ function acceptedStateOf({ payload, version, traceparent = '' }: Accepted): Rebu
 
 const BY_EVENTS = ', by its event: the restored database had forgotten it';
 
-function applyEvent(payout: RebuiltPayout, event: OwnEvent): RebuiltPayout {
+function applyEvent<One extends Recorded>(payout: One, event: OwnEvent): One {
   if (isAccepted(event) || event.version <= payout.version) return payout;
   const domainEvent = domainEventOf(event);
   const isAttempt = event.type === 'pesewa.payouts.PayoutSubmitted';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type PayoutCommand, type PayoutFact, payoutDecider } from './payout.ts';
-import type { PayoutEnd, PayoutState } from './payout-state.ts';
+import type { PayoutState } from './payout-state.ts';
 
 const GRACE_MS = 30_000;
 
@@ -15,8 +15,6 @@ const decide = (outcome: 'failed' | 'completed', proposedAtMs: number): PayoutCo
   resubmitGraceMs: GRACE_MS,
   decided: { outcome, railFee: 5n, knownAtMs: proposedAtMs, decidedAtMs: proposedAtMs + 1 },
 });
-
-const booked = (end: PayoutEnd): PayoutCommand => ({ kind: 'recover', end, railFee: 5n });
 
 const hold: PayoutCommand = { kind: 'confirmHold', nowMs: 1_000 };
 const refusal: PayoutCommand = { kind: 'refuseHold', reason: 'Insufficient funds' };
@@ -48,7 +46,6 @@ it.each<[string, PayoutState, readonly PayoutCommand[]]>([
   ['what the rail does not know', submitting, [observe('notFound', over)]],
   ['what people decided', submitting, [decide('failed', over)]],
   ['another decision of theirs', submitting, [decide('failed', over), decide('completed', over + 10)]],
-  ['ends that the ledger has booked', submitting, [booked('COMPLETED'), booked('REVERSED')]],
   ['contradictions', submitting, [observe('completed', over), observe('failed', over + 1)]],
 ])('changes nothing when it is repeated, at once or in the end: %s', (_name, before, commands) => {
   const once = commands.reduce(applied, before);

@@ -1,0 +1,111 @@
+import type { MessagingService } from '@pesewa/contracts';
+import type { Clock } from '@pesewa/kernel';
+import type { RecoverOptions, ServiceScope } from '@pesewa/runtime';
+import { leasesOf, RECOVERY } from '../claims/lease.ts';
+import type { PositionMismatch } from '../inbox/position.ts';
+import { type Messaging, type MessagingConfig, type MessagingTuning, openMessaging } from '../messaging.ts';
+import { SILENT_FOR_GOOD_MS } from '../outbox/sweeper.ts';
+import type { PartitionPosition } from './service-positions.ts';
+
+/** What the repair of a database works with. */
+export interface Recovery extends RecoverOptions {
+  readonly messaging: Messaging;
+  readonly clock: Clock;
+  /** Whether there is a sign that the database is an older one, or no way to rule it out. */
+  readonly mayBeOlder: boolean;
+  /** Keeps the service stopped until the repair has ended; to be called before anything is written, more than once too. */
+  readonly begin: () => Promise<void>;
+}
+
+/** Where a partition goes on after a repair; any other one is left to people. */
+const targets: Partial<Record<PositionMismatch, 'stored' | 'start'>> = {
+  restored: 'stored',
+  lost: 'start',
+  recreated: 'start',
+  'unknown start': 'start',
+};
+
+/**
+ * Repairs the database of a stopped service, then realigns its stopped partitions so that each message that Kafka has is
+ * applied; gives a line that reports it (ADR 45). The service does not start before it is done. Interrupted, it is begun
+ * again; a dry run only reports.
+ */
+export async function recoverDatabase(
+  scope: ServiceScope<MessagingConfig>,
+  options: RecoverOptions & MessagingTuning & { readonly service: MessagingService },
+  repair: (recovery: Recovery) => Promise<void>,
+): Promise<string> {
+  const { isDryRun, passesGaps, report, ...tuning } = options;
+  const { clock } = scope;
+  const messaging = await openMessaging(scope, { ...tuning, isRecovering: true });
+  const leases = leasesOf(messaging.db);
+  const isContinued = (await leases.findOne({ _id: RECOVERY })) !== null;
+  const before = await messaging.positions.list();
+  const stopped = before.flatMap(({ position, bounds }) => {
+    const to = position.kind === 'stopped' && targets[position.mismatch];
+    return to ? [{ ...bounds, to }] : [];
+  });
+  const gone = stopped.find(({ to, low }) => to === 'start' && low > 0n);
+  if (gone && !isDryRun && !passesGaps)
+    throw new Error(
+      `${gone.topic}/${gone.partition} is to be read from its start, and Kafka no longer has its first messages: restore a more recent backup, or go on without them by --pass-gaps`,
+    );
+  let hasBegun = false;
+  const begin = async () => {
+    if (!hasBegun) await lock(messaging, clock, isContinued);
+    hasBegun = true;
+  };
+  const mayBeOlder = isContinued || showsOlderDatabase(before);
+  await repair({ isDryRun, passesGaps, report, messaging, clock, mayBeOlder, begin });
+  if (isDryRun) return `nothing was changed; ${stopped.length} partitions would be read again`;
+  if (isContinued || stopped.length > 0) await begin();
+  for (const { topic, partition, to } of stopped) {
+    const request = { topic, partition, to, reason: 'the database was recovered', by: 'recover' };
+    const realigned = await messaging.positions.realign(request);
+    if (!realigned.ok) throw new Error(`${topic}/${partition} can't be realigned: ${realigned.refusal}`);
+  }
+  await leases.deleteOne({ _id: RECOVERY, owner: messaging.owner });
+  return `recovered; ${stopped.length} partitions are read again once the service starts`;
+}
+
+/**
+ * Whether Kafka shows that a database is an older one: a partition was committed further than the database knows, whatever
+ * else does not fit; or Kafka knows nothing of the group, and proves nothing.
+ */
+export function showsOlderDatabase(
+  positions: readonly Pick<PartitionPosition, 'stored' | 'bounds'>[],
+): boolean {
+  const isAhead = positions.some(
+    ({ stored, bounds: { committed = 0n, topicId } }) =>
+      committed > (stored?.next ?? 0n) && (stored?.topicId ?? topicId) === topicId,
+  );
+  return isAhead || (positions.length > 0 && positions.every(({ bounds }) => bounds.committed === undefined));
+}
+
+/**
+ * Locks the database for a repair. A process of the service looks for the lock after each sign of life, and ends if it
+ * is there: so none can be running unseen once the pause is over. Of two repairs, the later one has the lock.
+ */
+async function lock(
+  { db, owner }: Messaging,
+  clock: Pick<Clock, 'sleep'>,
+  isContinued: boolean,
+): Promise<void> {
+  const leases = leasesOf(db);
+  const refuseAnother = async () => {
+    const others = { _id: /^alive\//, owner: { $ne: owner }, $expr: { $gt: ['$until', '$$NOW'] } };
+    const alive = await leases.findOne(others);
+    if (alive)
+      throw new Error(`${alive.owner} is running: stop the service, wait some seconds, and run this again`);
+  };
+  await refuseAnother();
+  const own = { $set: { owner }, $currentDate: { until: true } } as const;
+  await leases.updateOne({ _id: RECOVERY }, own, { upsert: true });
+  await clock.sleep(SILENT_FOR_GOOD_MS);
+  try {
+    await refuseAnother();
+  } catch (error) {
+    if (!isContinued) await leases.deleteOne({ _id: RECOVERY, owner });
+    throw error;
+  }
+}
