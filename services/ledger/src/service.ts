@@ -39,7 +39,7 @@ export const ledger = defineService({
     const gaps = config.OWN_EVENTS_GAPS;
     const rollForward = createRollForward({ messaging, store, gaps, logger });
     const directorySettings = openSettings(scope, messaging);
-    showWaiting(messaging, store, directorySettings);
+    showWaiting(messaging, store, directorySettings, clock);
     await messaging.consume(
       createHandlers({ postings, approvals: createApprovals(messaging.db), rollForward }),
     );
