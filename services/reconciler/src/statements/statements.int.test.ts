@@ -169,7 +169,7 @@ describe('an upload', () => {
     const before = await stored();
     const both = await Promise.all([upload(content, terms), upload(content, terms, pieces(content))]);
     // The one that began last is stored; the other was so, too, or was ended by it.
-    expect(both.map(({ status }) => status).toSorted()).toEqual([202, expect.toBeOneOf([202, 409])]);
+    expect(['202,202', '202,409', '409,202']).toContain(both.map(({ status }) => status).join());
     const { counts } = await match(content, nowhere);
     expect(counts).toMatchObject({ not_in_books: 2_500 });
     expect((await stored()) - before).toBe(2_500);
