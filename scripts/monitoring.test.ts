@@ -132,6 +132,8 @@ it.each([
 it.each([
   ['sum(rate(x[5m]', `can't be read at ""`],
   ['sum by kind (x)', `can't be read at "kind (x)"`],
+  ['rate(x_total) > 0', 'rate needs a span of time'],
+  ['max_over_time(x)', 'max_over_time needs a span of time'],
   ['{job="ledger"}', 'names no metric in "{job="ledger"}"'],
   ['1 > 0', 'asks for no metric'],
 ])('%s is refused', (text, problem) => {

@@ -55,6 +55,18 @@ export function readMonitoring(root: string) {
 export const withoutVariables = (text: string): string =>
   text.replaceAll(/\$__(?:rate_interval|interval|range)\b/g, '5m').replaceAll(/\$\{?\w+\}?/g, 'any');
 
+/** Functions over a range of time, which the grammar alone would accept without one. */
+const OVER_TIME = /^(?:rate|irate|increase|delta|idelta|deriv|changes|resets|\w+_over_time)$/;
+
+type Node = ReturnType<typeof parser.parse>['topNode'];
+
+/** Whether a node is a range of time, with any end. */
+function spansTime(node: Node): boolean {
+  if (node.getChild('MatrixSelector') ?? node.getChild('SubqueryExpr')) return true;
+  const shifted = node.getChild('OffsetExpr') ?? node.getChild('StepInvariantExpr');
+  return shifted !== null && spansTime(shifted);
+}
+
 /** Reads the names of an expression's series, and where it can't be read; promtool says more, where it is. */
 export function readExpression(text: string) {
   const expression = withoutVariables(text);
@@ -63,6 +75,11 @@ export function readExpression(text: string) {
   parser.parse(expression).iterate({
     enter: ({ name, type, from, to, node }) => {
       if (type.isError) problems.push(`can't be read at "${expression.slice(from, from + 20)}"`);
+      const called = name === 'FunctionCall' && node.getChild('FunctionIdentifier');
+      const asked = node.getChild('FunctionCallBody');
+      const callee = called ? expression.slice(called.from, called.to) : '';
+      if (OVER_TIME.test(callee) && !(asked && spansTime(asked)))
+        problems.push(`${callee} needs a span of time`);
       if (name !== 'VectorSelector') return;
       const metric = node.getChild('Identifier');
       if (metric) metrics.add(expression.slice(metric.from, metric.to));

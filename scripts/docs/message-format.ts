@@ -24,7 +24,7 @@ export const messageHeaders: readonly Header[] = [
     name: 'aggregate-version',
     pattern: '^[0-9]+$',
     meaning:
-      "A whole number: the payment's version; on ledger.events and wallets.balances the wallet's sequence (0 for a collection that its fee takes whole); on reconciliation.events the break's version; else 0. The newer of two events has the higher one. Events arrive in the order in which a process committed them; after a crash those of another process may overtake them.",
+      "A whole number: the payment's version; on ledger.events and wallets.balances the wallet's sequence (0 for a collection that its fee takes whole); on reconciliation.events the break's version; on rails.availability its time in milliseconds; else 0. The newer of two events has the higher one. Events arrive in the order in which a process committed them; after a crash those of another process may overtake them.",
   },
   {
     name: 'traceparent',

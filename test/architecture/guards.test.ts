@@ -150,6 +150,7 @@ describe('each guard fires', () => {
       `${rules} MisspelledMetric no service registers never_registered`,
       `${dashboard} Latency no service registers call_second_bucket`,
       `${dashboard} Unreadable can't be read at ""`,
+      `${dashboard} Unreadable rate needs a span of time`,
       `${rules} MisspelledMetric no test sees it fire`,
       `${rules} NoRunbook its severity is neither page nor ticket`,
       `${rules} NoRunbook has no summary`,

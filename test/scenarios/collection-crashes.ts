@@ -7,7 +7,14 @@ import { type CollectingMerchant, createCollectingMerchant } from './collecting-
 import { completedCallback } from './collection-callback.ts';
 import { describeAftermath } from './crash-aftermath.ts';
 import type { CollectionCrashRow, CollectionScenario } from './crash-rows-collections.ts';
-import { bodiesSentOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
+import {
+  bodiesSentOnce,
+  type Crash,
+  DEADLINE_MS,
+  endAvailabilityEvents,
+  runSequences,
+  withShortSessions,
+} from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** How long merchants, rails and operators retry: the service that they call may crash again and again. */
@@ -100,6 +107,7 @@ async function open(name: string): Promise<void> {
   };
   scenario = await openScenario(name, withShortSessions(environment), { timeoutMs: 2_000 });
   closers.use(scenario);
+  await endAvailabilityEvents(scenario);
   const client = closers.use(await MongoClient.connect(scenario.stack.runFile().mongodbUrl));
   const database = client.db(`${scenario.prefix}_collections`);
   records = database.collection<Recorded>('collections');

@@ -1,5 +1,7 @@
 import { type ServiceName, serviceNames } from '@pesewa/contracts';
+import { leasesOf } from '@pesewa/messaging';
 import { eventually } from '@pesewa/testkit';
+import { MongoClient } from 'mongodb';
 import { expect } from 'vitest';
 import type { Scenario } from './scenario.ts';
 
@@ -19,6 +21,18 @@ export const withShortSessions = (environments: Environments = {}): Environments
       { CONSUMER_SESSION_TIMEOUT_MS: String(SESSION_TIMEOUT_MS), ...environments[name] },
     ]),
   );
+
+/** Ends the events about how rails do: they would pass the points of the relay among those of payments. */
+export async function endAvailabilityEvents({ stack, prefix }: Scenario): Promise<void> {
+  await using client = await MongoClient.connect(stack.runFile().mongodbUrl);
+  const held = { owner: 'nobody', until: new Date('2100-01-01') };
+  for (const name of ['payouts', 'collections'])
+    await leasesOf(client.db(`${prefix}_${name}`)).updateOne(
+      { _id: 'availability' },
+      { $set: held },
+      { upsert: true },
+    );
+}
 
 /** A crash point at which a service dies. */
 export interface CrashAt {

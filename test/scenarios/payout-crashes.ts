@@ -5,7 +5,14 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAftermath } from './crash-aftermath.ts';
 import type { CrashRow, PayoutScenario } from './crash-rows.ts';
-import { bodiesSentOnce, type Crash, DEADLINE_MS, runSequences, withShortSessions } from './crash-runner.ts';
+import {
+  bodiesSentOnce,
+  type Crash,
+  DEADLINE_MS,
+  endAvailabilityEvents,
+  runSequences,
+  withShortSessions,
+} from './crash-runner.ts';
 import { openScenario, type Scenario } from './scenario.ts';
 
 /** The currency in which the merchant has a daily limit, far above what it pays here. */
@@ -23,6 +30,7 @@ export function describePayoutCrashes(name: string, sequences: readonly (readonl
 
   beforeAll(async () => {
     scenario = await openCrashScenario(name);
+    await endAvailabilityEvents(scenario);
     await limitPerDay();
     referencesOf = await runSequences(scenario, sequences, (row, crash) =>
       runScenario(row, rows.indexOf(row), crash),

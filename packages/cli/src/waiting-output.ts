@@ -1,4 +1,10 @@
-import { consumerGroups, type HealthView, type MessagingService, type StatusView } from '@pesewa/contracts';
+import {
+  consumerGroups,
+  type HealthView,
+  type MessagingService,
+  type StatusView,
+  waitingTellers,
+} from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { describeAccount, inWords } from '@pesewa/operator-client';
 
@@ -8,20 +14,13 @@ export type ServiceHealth = HealthView & { readonly service: MessagingService };
 type Count = NonNullable<HealthView['parked']>;
 type Waiting = ReturnType<typeof waitingOf>;
 
-const tellers = {
-  orders: 'ledger',
-  decisions: 'reconciler',
-  settings: 'ledger',
-  givenUpWebhooks: 'webhook-dispatcher',
-  books: 'ledger',
-} as const;
-
 /** What waits for people at all services; a part that was not answered is null, and its service is in `unreported`. */
 export function waitingOf(health: readonly ServiceHealth[]) {
   const unreported = new Set<MessagingService>();
-  const told = <Name extends keyof typeof tellers>(name: Name) => {
-    const found = health.find(({ service }) => service === tellers[name])?.waiting[name] ?? null;
-    if (found === null) unreported.add(tellers[name]);
+  const told = <Name extends keyof typeof waitingTellers>(name: Name) => {
+    const [teller] = waitingTellers[name];
+    const found = health.find(({ service }) => service === teller)?.waiting[name] ?? null;
+    if (found === null) unreported.add(teller);
     return found;
   };
   const books = told('books');

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { CliError } from './errors.ts';
 import { commandLine } from './program.fixture.ts';
 
@@ -147,6 +147,16 @@ it('forwards in their order what met no receiver, once there is one, and says so
   expect(line.printed()).toContain('po-1  payout completed  500 in 0 ms\n');
   expect(line.printed()).toContain('po-2  payout completed  200 in 0 ms\n');
   expect(line.complained()).toBe('http://localhost:8080 does not answer: trying again\n'.repeat(2));
+});
+
+it('tries less and less often while there is no receiver, as each try is recorded, and then at once as before', async () => {
+  const line = rounds([deliveryAt('po-1', 500), deliveryAt('po-2', 600)]);
+  line.receiverAnswers.push(...Array.from({ length: 7 }, () => down), async () => 200, down, down);
+  const slept = vi.spyOn(line.ports.clock, 'sleep');
+  const since = ['--since', '1970-01-01T00:00:00Z'];
+  expect(await line.run('webhooks', 'listen', 'demo', ...FORWARD, ...since, '--count', '2')).toBe(0);
+  const seconds = slept.mock.calls.map(([durationMs]) => durationMs / 1_000);
+  expect(seconds).toEqual([1, 2, 4, 8, 16, 30, 30, 1, 2]);
 });
 
 it('goes on while the service is away, and ends where it refuses', async () => {

@@ -4,6 +4,10 @@ import type { Told } from './availability.ts';
 
 /** Longer than the pause between two rounds. */
 const LEASE_MS = 90_000;
+/** After so long all is published again: after a crash or a stop an older event may have come last. */
+const ANEW_MS = 600_000;
+/** The lease whose holder publishes. */
+export const AVAILABILITY_LEASE = 'availability';
 
 /** A rail, or a mobile operator there, as it is now. */
 export interface RailNow {
@@ -14,37 +18,48 @@ export interface RailNow {
 }
 
 /**
- * Builds what publishes the status of each rail and mobile operator, when a replica begins to and whenever it changes. One
- * replica at a time does so: each has circuits of its own, so that several would contradict each other.
+ * Builds what publishes the status of each rail and mobile operator: all when a replica begins to and every ten minutes, and
+ * each that changes. One replica at a time does so: each has circuits of its own, so that several would contradict each other.
  */
 export function createAvailabilityEvents(
   { db, owner, inTransaction }: Pick<Messaging, 'db' | 'owner' | 'inTransaction'>,
   kind: PaymentKind,
 ): (rails: readonly RailNow[], nowMs: number) => Promise<void> {
-  const lease = { name: 'availability', owner, durationMs: LEASE_MS };
-  const published = new Map<string, AvailabilityStatus>();
+  const lease = { name: AVAILABILITY_LEASE, owner, durationMs: LEASE_MS };
+  let published: Published | undefined;
   return async (rails, nowMs) => {
-    if (!(await takeLease(leasesOf(db), lease))) return published.clear();
-    const changed = rails
-      .map((one) => ({ ...one, key: keyOf(kind, one) }))
-      .filter(({ key, status }) => published.get(key) !== status);
-    if (changed.length === 0) return;
-    await inTransaction(async ({ emit }) => {
-      for (const one of changed) emit(reportedEvent(kind, one, nowMs));
-    });
-    for (const { key, status } of changed) published.set(key, status);
+    const before = published;
+    // Whatever fails below, others may have published before the next round.
+    published = undefined;
+    if (!(await takeLease(leasesOf(db), lease))) return;
+    const isLast = before && nowMs - before.atMs <= LEASE_MS && nowMs - before.allAtMs < ANEW_MS;
+    const { allAtMs, statuses } = isLast ? before : { allAtMs: nowMs, statuses: undefined };
+    const now = new Map(rails.map((one) => [keyOf(kind, one), one]));
+    const changed = [...now].filter(([key, { status }]) => statuses?.get(key)?.status !== status);
+    if (changed.length > 0)
+      await inTransaction(async ({ emit }) => {
+        for (const [key, one] of changed) emit(reportedEvent(kind, key, one, nowMs));
+      });
+    published = { allAtMs, atMs: nowMs, statuses: now };
   };
+}
+
+/** What we published, and when: all of it, and when we last knew that nobody else does. */
+interface Published {
+  readonly allAtMs: number;
+  readonly atMs: number;
+  readonly statuses: ReadonlyMap<string, RailNow>;
 }
 
 const keyOf = (kind: PaymentKind, { rail, operatorCode }: RailNow): string =>
   operatorCode === null ? `${kind}:${rail}` : `${kind}:${rail}:${operatorCode}`;
 
-function reportedEvent(kind: PaymentKind, now: RailNow, nowMs: number): OutgoingEvent {
+function reportedEvent(kind: PaymentKind, key: string, now: RailNow, nowMs: number): OutgoingEvent {
   const { rail, operatorCode, status, measured } = now;
   const { successRate, medianMs, p95Ms } = measured;
   return {
     topic: 'railAvailability',
-    key: keyOf(kind, now),
+    key,
     version: BigInt(nowMs),
     causationId: null,
     type: 'pesewa.rails.RailAvailabilityReported',

@@ -1,6 +1,6 @@
 import { type AvailabilityView, availabilityOperations, type PaymentKind } from '@pesewa/contracts';
 import { firstIdAt } from '@pesewa/kernel';
-import { type Messaging, startLoop } from '@pesewa/messaging';
+import { endLease, leasesOf, type Messaging, startLoop } from '@pesewa/messaging';
 import { answer, refused, type ServiceScope, serveOperations } from '@pesewa/runtime';
 import type { Db, Document } from 'mongodb';
 import {
@@ -15,7 +15,7 @@ import {
   type Told,
   viewForMerchants,
 } from './availability.ts';
-import { createAvailabilityEvents } from './availability-events.ts';
+import { AVAILABILITY_LEASE, createAvailabilityEvents } from './availability-events.ts';
 import type { IsPaused } from './pauses.ts';
 import { unendedStatus } from './payment-list.ts';
 
@@ -140,21 +140,34 @@ export async function addAvailability<Way extends PaymentWay>(
   const publish = createAvailabilityEvents(messaging, kinds[store.prefix]);
   let view: AvailabilityView | undefined;
   let told: readonly (Told & { readonly way: Way; readonly rails: readonly ServingRail[] })[] = [];
+  const operators = ways.operators.map(({ rail: serving, ...operator }) => ({
+    serving,
+    way: { rail: serving.name, ...operator },
+  }));
   const round = async () => {
     const nowMs = clock.nowMs();
-    const { fromMs, isSample, ...sample } = await readSample(store, nowMs);
-    const times = { from: new Date(fromMs).toISOString(), at: new Date(nowMs).toISOString() };
-    const rails = ways.operators.map(({ rail: serving, ...operator }) => {
-      const way = { rail: serving.name, ...operator };
-      const status = statusOf([serving], (rail) => isPaused({ rail }));
-      return { operatorCode: null, ...way, status, measured: measure(way, sample) };
-    });
-    const items = rails.map(({ rail, operatorCode, measured: of }) => ({ rail, operatorCode, ...of }));
-    told = ways.merchants.map((one) => ({ ...one, ...measureForMerchants(one.way, sample) }));
-    view = { ...times, isSample, items };
-    await publish(rails, nowMs);
+    let sample: PaymentSample = { ended: [], open: [], isCut: false };
+    try {
+      const { fromMs, isSample, ...found } = await readSample(store, nowMs);
+      sample = found;
+      const times = { from: new Date(fromMs).toISOString(), at: new Date(nowMs).toISOString() };
+      const items = operators.map(({ way }) => ({ operatorCode: null, ...way, ...measure(way, found) }));
+      told = ways.merchants.map((one) => ({ ...one, ...measureForMerchants(one.way, found) }));
+      view = { ...times, isSample, items };
+    } finally {
+      // Payments that can't be read in time hide no status.
+      const rails = operators.map(({ serving, way }) => {
+        const status = statusOf([serving], (rail) => isPaused({ rail }));
+        return { operatorCode: null, ...way, status, measured: measureForMerchants(way, sample) };
+      });
+      await publish(rails, clock.nowMs());
+    }
     return false;
   };
+  const lease = { name: AVAILABILITY_LEASE, owner: messaging.owner };
+  await scope.open('lease of availability', {
+    [Symbol.asyncDispose]: () => endLease(leasesOf(store.db), lease),
+  });
   const loop = startLoop({ name: 'availability', pauseMs: REFRESH_MS, clock, logger, round });
   await scope.open('availability', loop);
   serveOperations(scope.operator, availabilityOperations, {

@@ -40,7 +40,7 @@ export const ledger = defineService({
     const approvals = createApprovals(messaging.db);
     const checkPublished = createPublishedCheck({ messaging, store });
     const directorySettings = openSettings(scope, messaging);
-    showWaiting(messaging, store, directorySettings);
+    showWaiting(messaging, store, directorySettings, clock);
     await messaging.consume(createHandlers({ postings, approvals, checkPublished }));
     const again = { limitMs: config.ORDERS_AGAIN_AFTER_MS, pauseMs: config.ORDERS_AGAIN_AFTER_MS / 2 };
     await scope.open('orders again', startOrdersAgain({ messaging, clock, logger, ...again }));

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createWriter } from '@pesewa/messaging';
-import type { ClientSession, Db } from 'mongodb';
+import type { AggregateOptions, ClientSession, Db } from 'mongodb';
 import {
   type BucketDocument,
   bucketId,
@@ -58,8 +58,8 @@ export interface LedgerStore {
   ) => Promise<readonly PostingDocument[]>;
   /** The shared accounts whose names begin with the prefix, by name. */
   readonly findShared: (prefix: string) => Promise<readonly SharedAccount[]>;
-  /** The sums of all wallets and the shared accounts, as of one moment. */
-  readonly readAll: () => Promise<{
+  /** The sums of all wallets and the shared accounts, as of one moment; for so long at the most, if that is given. */
+  readonly readAll: (limits?: { readonly maxTimeMS?: number }) => Promise<{
     readonly wallets: readonly WalletSums[];
     readonly shared: readonly SharedAccount[];
   }>;
@@ -87,16 +87,16 @@ export function openLedgerStore(db: Db): LedgerStore {
         .limit(limit)
         .toArray(),
     findShared: (prefix) => readShared(db, prefix),
-    readAll: async () => {
+    readAll: async (limits = {}) => {
       // A read concern of the database would silently override the snapshot.
       const current = db.client.db(db.databaseName);
       await using session = db.client.startSession({ snapshot: true });
       const sums = { _id: '$currency', available: { $sum: '$available' }, held: { $sum: '$held' } };
       const found = await current
         .collection(collectionNames.wallets)
-        .aggregate<Omit<WalletSums, 'currency'> & { _id: string }>([{ $group: sums }], { session })
+        .aggregate<Omit<WalletSums, 'currency'> & { _id: string }>([{ $group: sums }], { ...limits, session })
         .toArray();
-      const shared = await readShared(current, '', session);
+      const shared = await readShared(current, '', { ...limits, session });
       return { wallets: found.map(({ _id: currency, ...sum }) => ({ currency, ...sum })), shared };
     },
   };
@@ -105,7 +105,7 @@ export function openLedgerStore(db: Db): LedgerStore {
 async function readShared(
   db: Db,
   prefix: string,
-  session?: ClientSession,
+  options: AggregateOptions = {},
 ): Promise<readonly SharedAccount[]> {
   const sums = db
     .collection<BucketDocument>(collectionNames.buckets)
@@ -115,7 +115,7 @@ async function readShared(
         { $group: { _id: '$account', debits: { $sum: '$debits' }, credits: { $sum: '$credits' } } },
         { $sort: { _id: 1 } },
       ],
-      session ? { session } : {},
+      options,
     );
   return (await sums.toArray()).map(({ _id, debits, credits }) => ({ account: _id, debits, credits }));
 }

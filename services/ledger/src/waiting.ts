@@ -1,21 +1,34 @@
 import type { Settings } from '@pesewa/directory';
-import { formatAmount } from '@pesewa/kernel';
+import { type Clock, formatAmount } from '@pesewa/kernel';
 import { countWaiting, type Messaging } from '@pesewa/messaging';
 import { COMMANDS } from './commands.ts';
 import { type Sum, sumsForPeople } from './domain/trial-balance.ts';
 import type { LedgerStore } from './store.ts';
+
+/** The health gives up on it by then. */
+const READ_TIMEOUT_MS = 2_000;
+/** For so long the sums are not read again, however many people look. */
+const READ_AGAIN_AFTER_MS = 5_000;
 
 /** Tells with the ledger's health what waits for people: proposals, and sums of the books that should not stand. */
 export function showWaiting(
   messaging: Pick<Messaging, 'db' | 'showWaiting'>,
   { readAll }: Pick<LedgerStore, 'readAll'>,
   { countProposed }: Pick<Settings, 'countProposed'>,
+  clock: Pick<Clock, 'nowMs'>,
 ): void {
+  let read: { readonly atMs: number; readonly sums: ReturnType<LedgerStore['readAll']> } | undefined;
+  const readSums = () => {
+    const atMs = clock.nowMs();
+    if (!read || Math.abs(atMs - read.atMs) >= READ_AGAIN_AFTER_MS)
+      read = { atMs, sums: readAll({ maxTimeMS: READ_TIMEOUT_MS }) };
+    return read.sums;
+  };
   messaging.showWaiting({
     orders: () => countWaiting(messaging.db.collection(COMMANDS), { status: 'proposed' }),
     settings: countProposed,
     books: async () => {
-      const { wallets, shared } = await readAll();
+      const { wallets, shared } = await readSums();
       const { suspense, lowFloats } = sumsForPeople(wallets, shared);
       return {
         suspense: suspense.map(view),

@@ -15,6 +15,9 @@ export const IN_FLIGHT_KEY = {
 /** The records of a run by result, in the order of their names; they are counted by its keys alone. */
 export const RESULT_KEY = { run: 1, result: 1, _id: 1 } as const;
 
+/** The records of a close about which a rail is to be asked. */
+export const WAITING_KEY = { run: 1, waits: 1 } as const;
+
 /** The ended payments that nothing has compared with their rail's record; of each rail the oldest is found by a key. */
 export const UNCOMPARED_KEY = { uncompared: 1, endedAt: 1, _id: 1 } as const;
 
@@ -89,7 +92,10 @@ const matching = (
   },
 ];
 
-const closes = matching('closes', 'close_records', [{ key: { waits: 1, dueAt: 1 }, ...where('waits') }]);
+const closes = matching('closes', 'close_records', [
+  { key: { waits: 1, dueAt: 1 }, ...where('waits') },
+  { key: WAITING_KEY, ...where('waits') },
+]);
 
 const statements = matching(
   'statements',

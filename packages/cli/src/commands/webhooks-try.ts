@@ -25,6 +25,8 @@ import { cellText, formatJson } from '../print.ts';
 const SERVICE = 'webhook-dispatcher';
 const NOT_FOUND = 404;
 const POLL_MS = 1_000;
+/** Each try signs anew, which the service's record of operators' actions keeps. */
+const RETRY_MAX_MS = 30_000;
 /** How far this machine's clock may be ahead of the service's. */
 const CLOCK_SKEW_MS = 60_000;
 /** A webhook that was created earlier may become visible later, by as long as a transaction may last. */
@@ -130,8 +132,8 @@ interface Listening {
 }
 
 /**
- * Asks for new webhooks once a second and forwards each in its order until it is answered, whatever the answer; none of it
- * changes a delivery.
+ * Asks for new webhooks once a second, less often while something fails, and forwards each in its order until it is
+ * answered, whatever the answer; none of it changes a delivery.
  */
 async function listenTo(context: CommandContext, listening: Listening): Promise<void> {
   const { clock, printError } = context.ports;
@@ -143,6 +145,7 @@ async function listenTo(context: CommandContext, listening: Listening): Promise<
   let isNew = since !== undefined;
   let count = 0;
   let trouble = '';
+  let retryMs = POLL_MS;
   while (count < countMax) {
     try {
       for await (const delivery of unseen(context, { ...listening, fromMs, seen })) {
@@ -160,11 +163,12 @@ async function listenTo(context: CommandContext, listening: Listening): Promise<
       if (!isPassing(error)) throw error;
       // A receiver may be down for minutes, which takes one line.
       if (trouble !== messageOf(error)) printError(`${messageOf(error)}: trying again\n`);
+      retryMs = trouble === '' ? POLL_MS : Math.min(retryMs * 2, RETRY_MAX_MS);
       trouble = messageOf(error);
     }
     for (const atMs of seen.values()) fromMs = Math.max(fromMs, atMs - COMMIT_MS);
     for (const [id, atMs] of seen) if (atMs < fromMs) seen.delete(id);
-    await clock.sleep(POLL_MS);
+    await clock.sleep(trouble === '' ? POLL_MS : retryMs);
   }
 }
 

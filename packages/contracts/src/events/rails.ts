@@ -114,7 +114,7 @@ export const railAvailability = [
     type: 'record',
     namespace,
     name: 'RailAvailabilityReported',
-    doc: 'How a rail or a mobile operator does, as one replica sees it: at first, and when its status changes (contract 10.23).',
+    doc: 'How a rail or a mobile operator does, as one replica sees it: at first, when its status changes, and every ten minutes (contract 10.23).',
     fields: [
       ...envelope,
       { name: 'kind', type: { type: 'enum', name: 'PaymentKind', symbols: paymentKinds } },
@@ -128,7 +128,7 @@ export const railAvailability = [
         name: 'successPermille',
         type: ['null', 'int'],
         default: null,
-        doc: 'of the last hour; null if too few ended',
+        doc: 'of the last hour; null, as the times, if too few ended, or those of fewer than three merchants',
       },
       { name: 'medianMs', type: ['null', 'long'], default: null },
       { name: 'p95Ms', type: ['null', 'long'], default: null },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { MessagingService } from '../services.ts';
 import { declareOperations } from './operation.ts';
 import { pauseView } from './pauses.ts';
 
@@ -45,6 +46,19 @@ export type HealthView = z.output<typeof healthView>;
 
 /** What waits for people at a service. */
 export type WaitingView = z.output<typeof waitingView>;
+
+/** Who tells what waits for people. */
+export const waitingTellers: Readonly<
+  Record<keyof WaitingView, readonly [MessagingService, ...MessagingService[]]>
+> = {
+  orders: ['ledger'],
+  settings: ['ledger'],
+  decisions: ['reconciler'],
+  givenUpWebhooks: ['webhook-dispatcher'],
+  disabledEndpoints: ['webhook-dispatcher'],
+  pauses: ['payout-gateway', 'collection-gateway'],
+  books: ['ledger'],
+};
 
 /** What every service says of its own health. */
 export const healthOperations = declareOperations({

@@ -86,6 +86,9 @@ it('tells what it knows, in time, where others give no answer or fail', async ()
       orders: () => never,
       settings: async () => ({ count: 1, isCut: false }),
       pauses: () => Promise.reject(new Error('no database')),
+      decisions: () => {
+        throw new Error('no store');
+      },
     },
   });
   expect(body).toEqual({
@@ -93,9 +96,9 @@ it('tells what it knows, in time, where others give no answer or fail', async ()
     outbox: { oldestAt: at.toISOString() },
     keepsUp: null,
     parked: null,
-    waiting: { orders: null, settings: { count: 1, isCut: false }, pauses: null },
+    waiting: { orders: null, settings: { count: 1, isCut: false }, pauses: null, decisions: null },
   });
-  expect(warned.toSorted()).toEqual(['consumer', 'orders', 'parked', 'pauses']);
+  expect(warned.toSorted()).toEqual(['consumer', 'decisions', 'orders', 'parked', 'pauses']);
 });
 
 it('asks for a while no more whether the consumer keeps up, once it does', async () => {

@@ -53,7 +53,9 @@ export function addHealthRoutes(
   const waitingReads: WaitingReads = {};
   const readWaiting = async (): Promise<WaitingView> => {
     const all = Object.entries(waitingReads) as [string, () => Promise<unknown>][];
-    const found = all.map(async ([name, read]) => [name, await orUnknown(name, read())] as const);
+    const found = all.map(
+      async ([name, read]) => [name, await orUnknown(name, Promise.resolve().then(read))] as const,
+    );
     return Object.fromEntries(await Promise.all(found));
   };
   const show = async () => {

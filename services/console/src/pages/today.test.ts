@@ -123,6 +123,10 @@ describe('today', () => {
     });
     expect(text).toContain('What waits at ledger is not known');
     expect(text).toContain('For an approver: 3 changes of settings');
+    for (const service of ['ledger', 'reconciler', 'webhook-dispatcher', 'payout-gateway']) {
+      const silent = await show({ [`${service} GET /health`]: { ...well, waiting: {} } });
+      expect(silent.text).toContain(`What waits at ${service} is not known`);
+    }
   });
 
   const WELL =

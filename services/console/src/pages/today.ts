@@ -3,6 +3,7 @@ import {
   comparisonOperations,
   type StatusView,
   statusOperations,
+  waitingTellers,
 } from '@pesewa/contracts';
 import { dayAt, describeAccount, inWords, startOfDay } from '@pesewa/operator-client';
 import { html } from 'hono/html';
@@ -76,8 +77,11 @@ async function needsPeople(visit: Visit, asked: Promise<StatusView>, health: Hea
 const unknown = (silent: string): Html =>
   html`What waits at ${silent} is not known: it gave no answer in time`;
 
-const ofUnknown = ({ service, waiting }: ServiceHealth): Lines =>
-  Object.values(waiting).includes(null) ? [unknown(service)] : [];
+const ofUnknown = ({ service, waiting }: ServiceHealth): Lines => {
+  const parts = Object.entries(waitingTellers).filter(([, tellers]) => tellers.includes(service));
+  const isUnknown = parts.some(([part]) => (waiting[part as keyof typeof waiting] ?? null) === null);
+  return isUnknown ? [unknown(service)] : [];
+};
 
 const pausesAt = ({ service, waiting }: ServiceHealth): readonly Pause[] =>
   whats.flatMap((what) => (gateways[what] === service ? pausesOf(what, waiting.pauses ?? []) : []));

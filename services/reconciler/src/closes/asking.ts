@@ -171,8 +171,8 @@ function judged(
   // A close judges ended payments and waits for nothing.
   const asked = { tracked, terms, answer, isScheduled: false, askedAtMs, arrived: null };
   const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);
-  // The rail's earlier answer, if it did not match, is stored.
-  const lastReported = record.theirs ?? null;
+  // While there is no result, the rail's stored answer is one that differed.
+  const lastReported = record.result === 'pending' ? (record.theirs ?? null) : null;
   const matching = matchRecord({ tracked, terms, answer, verdict, tries, triesMax, lastReported });
   const isCompared = matching.result !== 'pending' && matching.result !== 'unclear';
   payments.set(record.reference, {

@@ -20,6 +20,8 @@ let closeStore: CloseStore;
 /** Whether everything the owners have published is applied. */
 let isLevel = false;
 let looks = 0;
+/** Called while a close looks for late payments. */
+let whileLooking = async (): Promise<void> => {};
 let aheadMs = 0;
 
 /** A full page each time, which takes a second. */
@@ -59,6 +61,7 @@ beforeAll(async () => {
   });
   const caughtUp: Messaging['caughtUp'] = async () => {
     looks += 1;
+    await whileLooking();
     return isLevel;
   };
   const { ids, logger } = scope;
@@ -135,6 +138,22 @@ it('is not done before what the owners have published is applied, and adds what 
   await answer('matched');
   await isDone('matched');
   expect(await closeStore.find('2026-11-20')).not.toHaveProperty('late');
+});
+
+it('looks once more if it is woken while it looks', async () => {
+  await make('2026-11-19', new Date('2026-11-19'), null);
+  const wake = () => closeStore.lookForLate(['2026-11-19'], new Date());
+  await eventually(async () => expect(await closeStore.find('2026-11-19')).toMatchObject({ stage: 'done' }));
+  let seen = 0;
+  whileLooking = async () => {
+    seen += 1;
+    if (seen === 1) await wake();
+  };
+  await wake();
+  await eventually(async () => {
+    expect(seen).toBe(2);
+    expect(await closeStore.find('2026-11-19')).not.toHaveProperty('running');
+  });
 });
 
 it('reads many payments in turns with those of other closes', async () => {

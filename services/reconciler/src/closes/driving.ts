@@ -1,5 +1,5 @@
 import type { Loop, Messaging } from '@pesewa/messaging';
-import { RESULT_KEY } from '../database-schema.ts';
+import { WAITING_KEY } from '../database-schema.ts';
 import { createGathering } from '../matching/gathering.ts';
 import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import { isCaughtUp, LOOK_MS, type RunDeps, startRuns } from '../matching/runs.ts';
@@ -39,25 +39,31 @@ export function startCloses(deps: DrivingDeps): Loop {
   /** The next step once all records are finished: late payments are added, or the close ends if there are none. */
   async function look(close: CloseDocument, keep: Keep): Promise<void> {
     const { _id, claim, stage, wokenAt } = close;
-    const asked = { run: _id, result: { $in: ['pending', 'unclear'] as const }, waits: { $exists: true } };
-    const isAsking = (await store.records.findOne(asked, { hint: RESULT_KEY })) !== null;
+    const asked = { run: _id, waits: { $exists: true } };
+    const isAsking = (await store.records.findOne(asked, { hint: WAITING_KEY })) !== null;
     if (isAsking || !(await isCaughtUp(messaging))) return store.dueAgain(close, LOOK_MS);
     let fresh = 0;
     for await (const late of payments.uncompared(close)) {
       await keep();
       const unclear = await unclearAmong(store, _id, late);
-      const again = unclear.filter(({ askedAt }) => isBefore(askedAt, wokenAt)).map((one) => one._id);
-      if (again.length > 0) await store.askAgain(again, new Date(clock.nowMs()));
+      // A close that never was woken asks about nothing again.
+      if (wokenAt && unclear.length > 0)
+        fresh += await store.askAgain(
+          unclear.map((one) => one._id),
+          wokenAt,
+          new Date(clock.nowMs()),
+        );
       const known = new Set(unclear.map(({ reference }) => reference));
       const others = late.filter(({ _id: reference }) => !known.has(reference));
-      fresh += again.length + (others.length > 0 ? await add(close, others) : 0);
+      fresh += others.length > 0 ? await add(close, others) : 0;
     }
     if (fresh > 0) {
       gathered();
       return store.dueAgain(close);
     }
     const counts = await store.count(_id);
-    await store.runs.updateOne({ _id, claim, stage }, [
+    // One that was woken meanwhile stays due.
+    await store.runs.updateOne({ _id, claim, stage, wokenAt: wokenAt ?? { $exists: false } }, [
       { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
       { $unset: ['running', 'dueAt'] },
     ]);
@@ -88,11 +94,6 @@ async function unclearAmong(
   const endOf = new Map(payments.map(({ _id, endedAt }) => [recordId(run, _id), endedAt?.getTime()]));
   const unclear = await records.find({ _id: { $in: [...endOf.keys()] }, result: 'unclear' }).toArray();
   return unclear.filter(({ _id, endedAt }) => endOf.get(_id) === endedAt.getTime());
-}
-
-/** Whether a rail was last asked before its close was woken; a close that never was asks about nothing again. */
-function isBefore(askedAt: Date | undefined, wokenAt: Date | undefined): boolean {
-  return wokenAt !== undefined && (askedAt === undefined || askedAt < wokenAt);
 }
 
 function recordOf(

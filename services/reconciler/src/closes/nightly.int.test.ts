@@ -17,7 +17,7 @@ const until: Until = (what, met) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 const { answers, asked, breaksOf } = harness;
-const { closed, finished, nextHour, paidAt, recordOf } = closeSteps(harness, until);
+const { close, closed, finished, nextHour, paidAt, recordOf } = closeSteps(harness, until);
 
 beforeAll(harness.open);
 afterAll(harness.close);
@@ -67,6 +67,30 @@ describe('a close that is asked for again', () => {
     answers.set(answered, agreed);
     expect(await closed(window)).toMatchObject({ late: 0, results: { unclear: 1, matched: 1 } });
     expect(asked.filter((one) => one === silent)).toHaveLength(before + 2);
+  });
+});
+
+describe('a payment that stayed unclear and is asked about again', () => {
+  it('opens no break for a difference that the rail reports once', async () => {
+    const window = nextHour();
+    const [reference = ''] = await paidAt(window.startMs);
+    answers.set(reference, { kind: 'unknown', why: 'timeout' });
+    const { id } = await closed(window);
+    expect(await recordOf(id, reference)).toMatchObject({ result: 'unclear' });
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const before = asked.length;
+    harness.slow.set(reference, first.promise);
+    answers.set(reference, { ...agreed, fee: 49n });
+    await close(window);
+    await until('the question', () => asked.length > before);
+    harness.slow.set(reference, second.promise);
+    first.resolve();
+    await until('the difference', async () => (await recordOf(id, reference))?.theirs?.fee === 49n);
+    expect(await recordOf(id, reference)).toMatchObject({ result: 'pending' });
+    answers.set(reference, agreed);
+    second.resolve();
+    expect(await finished(id)).toMatchObject({ results: { matched: 1 } });
+    expect(await breaksOf(reference)).toEqual([]);
   });
 });
 

@@ -61,10 +61,18 @@ export function openCloseStore(db: Db) {
         { $set: { running: true, dueAt, wokenAt: '$$NOW' } },
       ]);
     },
-    /** Has rails asked once more about unclear records, whose result stays until there is another. */
-    askAgain: async (ids: readonly string[], dueAt: Date): Promise<void> => {
-      const unclear = { _id: { $in: [...ids] }, result: 'unclear' as const };
-      await store.records.updateMany(unclear, [{ $set: { waits: '$rail', dueAt } }]);
+    /**
+     * Has rails asked once more about those unclear records that they were not asked about since a time; gives how many.
+     * Their result stays until there is another.
+     */
+    askAgain: async (ids: readonly string[], since: Date, dueAt: Date): Promise<number> => {
+      const unclear = {
+        _id: { $in: [...ids] },
+        result: 'unclear' as const,
+        askedAt: { $not: { $gte: since } },
+      };
+      const again = await store.records.updateMany(unclear, [{ $set: { waits: '$rail', dueAt } }]);
+      return again.matchedCount;
     },
   };
 }

@@ -130,6 +130,17 @@ describe('what may pass by itself', () => {
     }
   });
 
+  it.each([5, 6])('is asked again if the first report comes only as answer %i', (tries) => {
+    const first = { tries, lastReported: null };
+    for (const answer of [paid(1n, 50n), refused, { kind: 'notFound' }, { kind: 'pending' }] as const) {
+      const found = match(payout('completed'), answer, first);
+      expect(found.result).toBe('pending');
+      expect(found.opens).toEqual([]);
+      const again = match(payout('completed'), answer, { tries: tries + 1, lastReported: found.theirs });
+      expect(again.opens).not.toEqual([]);
+    }
+  });
+
   it('is waited for while its owner receives an end, and differs if that does not help', () => {
     const fact = { status: 'reversed', amount: 10_000n, fee: 50n, reason: null } as const;
     const reversed = paid(10_000n, 50n, 'reversed');

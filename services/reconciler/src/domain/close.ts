@@ -63,7 +63,7 @@ export function sideOf(tracked: Pick<Tracked, 'status' | 'received' | 'charged'>
  *
  * A difference counts once the rail has reported it twice, so that a passing error of the rail, or an end that is just
  * being published to its owner, does not reach people. An unclear answer does not take back a reported difference: the
- * difference counts at the last try. A record that stays unclear gets that result; none is dropped.
+ * difference counts from the last try on. A record that stays unclear gets that result; none is dropped.
  */
 export function matchRecord(evidence: CloseEvidence): Matching {
   const { tracked, terms, answer, verdict } = evidence;
@@ -108,14 +108,14 @@ export function findingsOf({ result, differences, theirs }: Matching, ours: Side
   });
 }
 
-/** Handles a difference: it counts if it was reported before or, if it may disappear by itself, after enough tries. */
+/** Handles a difference: it counts if one was reported before and, if it may disappear by itself, after enough tries. */
 function later(
   { tries, triesMax, lastReported }: CloseEvidence,
   theirs: Side,
   comparison: Comparison,
   mayPass: boolean,
 ): Matching {
-  const counts = tries >= triesMax || (lastReported !== null && !mayPass);
+  const counts = lastReported !== null && (tries >= triesMax || !mayPass);
   return { result: counts ? resultOf(theirs) : 'pending', ...comparison, theirs, why: null };
 }
 

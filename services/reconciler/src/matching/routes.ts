@@ -83,7 +83,8 @@ export function showRuns<
         `${noun}-${run}`,
         format,
         exportItems({ items, viewOf: viewRecord, columns, about }, format),
-        found.counts && rowsOf(found.counts, result),
+        // While some are asked about again, the counts are those of before.
+        found.running ? undefined : found.counts && rowsOf(found.counts, result),
       );
     },
   };

@@ -67,7 +67,6 @@ export type MatchStore<Run extends MatchRun, Record extends MatchRecord> = Retur
 >;
 
 const READ_AT_ONCE = 500;
-const DELETED_AT_ONCE = 5_000;
 
 /** The `_id` of a record. */
 export function recordId(run: string, name: string): string {
@@ -112,16 +111,6 @@ export function openMatchStore<Run extends MatchRun, Record extends MatchRecord>
     /** Has the next step of a run that is held taken after a while, behind others that are due by then. */
     dueAgain: async ({ _id, claim }: Run, afterMs = 0): Promise<void> => {
       await runs.updateOne({ _id, claim }, [{ $set: { dueAt: { $add: ['$$NOW', afterMs] } } }]);
-    },
-    /** Deletes the records of a run in batches. */
-    deleteRecords: async (run: string, keep: Keep = async () => {}): Promise<void> => {
-      const ids = { projection: { _id: 1 }, limit: DELETED_AT_ONCE } as const;
-      for (;;) {
-        const page = await records.find({ _id: idsOf(run) }, ids).toArray();
-        if (page.length === 0) return;
-        await keep();
-        await records.deleteMany({ _id: { $in: page.map(({ _id }) => _id) } });
-      }
     },
     /** Records in the order of their names; the caller must finish or end the reading. */
     readRecords: ({ run, result, after }: RecordQuery): FindCursor<Record> =>

@@ -10,6 +10,7 @@ import {
   type StatementPayment,
 } from '../domain/statement-matching.ts';
 import type { StatementLine } from '../domain/statement-records.ts';
+import { createDeletion } from './deletion.ts';
 import type { StatementDeps } from './deps.ts';
 import { readStatementFile } from './lines.ts';
 import { toPayments, toUpdates } from './settling.ts';
@@ -34,10 +35,15 @@ const dropped: IntakeRefusal = {
   message: 'the statement was dropped meanwhile: send it again',
 };
 
+const replaced: IntakeRefusal = {
+  code: 'dropped',
+  message: 'another upload of the same file goes on, and ended this one: wait for it, or send the file again',
+};
+
 /**
- * Builds what stores a statement as it arrives, each line matched by its reference; it resolves once all of the file is
- * stored and its digest is the announced one. Each upload begins from the beginning, since nothing proves that an earlier
- * one had the same content, and ends an earlier one that still goes on.
+ * Builds what stores a statement as it arrives, each line matched by its reference; it is accepted once all of the file is
+ * stored, by this upload or another one, and its digest is the announced one. Each upload begins from the beginning,
+ * since nothing proves that an earlier one had the same content, and ends an earlier one that still goes on.
  */
 export function createStatementIntake(deps: StatementDeps) {
   const { statementStore, clock, ids } = deps;
@@ -45,6 +51,7 @@ export function createStatementIntake(deps: StatementDeps) {
   const storeOnce = commitEach(deps.messaging, 'reconciler.statement', (batch: Batch, transaction) =>
     store(deps, batch, transaction),
   );
+  const deleteRecords = createDeletion(deps);
   return async (
     begun: StatementDocument,
     content: AsyncIterable<Uint8Array>,
@@ -53,9 +60,9 @@ export function createStatementIntake(deps: StatementDeps) {
     const { _id, claim, trial } = statement;
     const begins = { $set: { claim, lines: 0 } };
     const { matchedCount } = await runs.updateOne({ _id, stage: 'receiving' }, begins);
+    const work = { storeOnce, deleteRecords };
     // Another upload may have ended meanwhile: what it has stored counts.
-    if (matchedCount > 0) await statementStore.deleteRecords(_id);
-    const received = matchedCount > 0 ? await receive(deps, statement, content, storeOnce) : refuse(dropped);
+    const received = matchedCount > 0 ? await receive(deps, statement, content, work) : refuse(dropped);
     const due = !trial && ({ running: true, dueAt: new Date(clock.nowMs()) } as const);
     const $set = received.ok
       ? ({ ...received.value, ...due, stage: 'gathering' } as const)
@@ -63,6 +70,7 @@ export function createStatementIntake(deps: StatementDeps) {
     await runs.updateOne({ _id, stage: 'receiving', claim }, { $set });
     if (!received.ok && received.refusal !== dropped) return received;
     const found = await runs.findOne({ _id });
+    if (found?.stage === 'receiving') return refuse(replaced);
     return found && found.stage !== 'dropped' ? accept(found) : refuse(dropped);
   };
 }
@@ -70,22 +78,27 @@ export function createStatementIntake(deps: StatementDeps) {
 /** What is known of a file once all of it was read. */
 type Received = Pick<StatementDocument, 'file' | 'currencies' | 'firstAt' | 'lastAt' | 'hasUnreadable'>;
 
-/** Reads the file and stores it, each batch while the next one is being read. */
+/** Reads the file and stores it, each batch while the next one is being read; first the rest of an earlier upload goes. */
 async function receive(
   deps: StatementDeps,
   statement: StatementDocument,
   content: AsyncIterable<Uint8Array>,
-  storeOnce: (batch: Batch) => Promise<boolean>,
+  work: {
+    readonly storeOnce: (batch: Batch) => Promise<boolean>;
+    readonly deleteRecords: ReturnType<typeof createDeletion>;
+  },
 ): Promise<Result<Received, IntakeRefusal>> {
-  const { mapping, currency } = statement;
+  const { _id, claim, mapping, currency } = statement;
   const file = readStatementFile(content, { mapping, currency, limits: deps.limits });
-  let writing = Promise.resolve(true);
+  // Meanwhile the first batch is read: only a request that is read has an upload's time.
+  let writing = work.deleteRecords({ _id, claim, stage: 'receiving' });
+  writing.catch(() => undefined);
   try {
     for await (const lines of file.batches) {
       const named = lines.flatMap(({ read }) => ('row' in read ? (read.row.reference ?? []) : []));
       const found = named.length > 0 ? await deps.payments.find(named) : [];
       if (!(await writing)) return refuse(dropped);
-      writing = storeOnce({ statement, lines, payments: toPayments(found, deps.railFee) });
+      writing = work.storeOnce({ statement, lines, payments: toPayments(found, deps.railFee) });
       // Awaited with the next batch; this only keeps an earlier rejection from being unhandled.
       writing.catch(() => undefined);
     }

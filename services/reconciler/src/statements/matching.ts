@@ -60,7 +60,7 @@ export function addLate(deps: StatementDeps): (statement: StatementDocument, kee
       await matchAgain(deps, new Set(fresh.map(({ run }) => run)), transaction);
     },
   );
-  return async ({ _id, rail, lateFrom = new Date(0) }, keep) => {
+  return async ({ _id, rail, dueAt: takenAt, lateFrom = new Date(0) }, keep) => {
     const untilMs = deps.clock.nowMs() + SLICE_MS;
     const done = await runs.find(matchedOf(rail)).toArray();
     const ends = done.flatMap((one) => windowOf(one)?.to.getTime() ?? []);
@@ -75,7 +75,9 @@ export function addLate(deps: StatementDeps): (statement: StatementDocument, kee
       return;
     }
     await runs.updateOne({ _id }, { $unset: { lateFrom: true } });
-    await runs.updateOne({ _id, stage: 'done' }, { $unset: { running: true, dueAt: true } });
+    // What came meanwhile has made it due again.
+    const over = { _id, stage: 'done', ...(takenAt && { dueAt: takenAt }) } as const;
+    await runs.updateOne(over, { $unset: { running: true, dueAt: true } });
   };
 }
 

@@ -3,6 +3,7 @@ import { accept, type Result, refuse } from '@pesewa/kernel';
 import { isCaughtUp, LOOK_MS, startRuns } from '../matching/runs.ts';
 import type { Keep } from '../matching/store.ts';
 import { createStatementBreaks } from './breaks.ts';
+import { createDeletion, type Held } from './deletion.ts';
 import type { StatementDeps } from './deps.ts';
 import { createStatementIntake, type IntakeRefusal } from './intake.ts';
 import { addLate, compareAgain, gatherMissing } from './matching.ts';
@@ -36,7 +37,8 @@ export function startStatements(deps: StatementDeps) {
   const { statementStore: store, clock } = deps;
   const intake = createStatementIntake(deps);
   const matchWhole = createMatcher(deps);
-  const step = createStep(deps, matchWhole);
+  const remove = createRemoval(deps);
+  const step = createStep(deps, matchWhole, remove);
   const loop = startRuns({ ...deps, name: 'statements', store, inOrderBy: 'rail', pauseMs: PAUSE_MS, step });
 
   /** Deletes a statement and its records, so that the same file is matched anew; its breaks stay. */
@@ -89,7 +91,7 @@ export function startStatements(deps: StatementDeps) {
           .toArray();
         return accept({ statement, problems });
       } finally {
-        await remove(deps, _id, alone);
+        await remove({ _id }, alone);
       }
     },
     forget,
@@ -124,16 +126,21 @@ async function dueForLate({ statementStore: { runs }, clock }: StatementDeps, ra
 const alone: Keep = async () => {};
 
 /** Takes the next steps of a statement. */
-function createStep(deps: StatementDeps, matchWhole: ReturnType<typeof createMatcher>) {
+function createStep(
+  deps: StatementDeps,
+  matchWhole: ReturnType<typeof createMatcher>,
+  remove: ReturnType<typeof createRemoval>,
+) {
   const takeUp = addLate(deps);
   const leave = compareAgain(deps);
   return async (statement: StatementDocument, keep: Keep): Promise<unknown> => {
-    const { stage } = statement;
+    const { _id, claim, stage } = statement;
     if (stage === 'done') return takeUp(statement, keep);
     if (stage === 'dropped') {
       await leave(statement, keep);
-      return remove(deps, statement._id, keep);
+      return remove({ _id, claim, stage }, keep);
     }
+    if (stage !== 'gathering' && stage !== 'breaks') throw new Error(`${_id}: no step is known of ${stage}`);
     // Payments are missed only once everything that the owners published is applied.
     const isReady = stage !== 'gathering' || (await isCaughtUp(deps.messaging));
     return isReady ? matchWhole(statement, keep) : deps.statementStore.dueAgain(statement, LOOK_MS);
@@ -150,10 +157,12 @@ async function isOverruled(
   return (await runs.findOne({ rail, digest, ...later })) !== null;
 }
 
-/** Deletes a statement with its records. */
-async function remove({ statementStore }: StatementDeps, _id: string, keep: Keep): Promise<void> {
-  await statementStore.deleteRecords(_id, keep);
-  await statementStore.runs.deleteOne({ _id });
+/** Builds what deletes a statement with its records, as long as it is as given. */
+function createRemoval(deps: StatementDeps) {
+  const deleteRecords = createDeletion(deps);
+  return async (held: Held, keep: Keep): Promise<void> => {
+    if (await deleteRecords(held, keep)) await deps.statementStore.runs.deleteOne(held);
+  };
 }
 
 /** Runs every remaining stage of a complete file, and records each one when it is done. */
@@ -178,10 +187,7 @@ function createMatcher(deps: StatementDeps) {
   };
 }
 
-/**
- * Waits until the rest of a dropped statement is deleted: the file that comes now makes a new one. The loop alone
- * deletes, because a second one might delete what is new already.
- */
+/** Waits until the loop has deleted a dropped statement: the file that comes now makes a new one. */
 async function untilDeleted(
   { statementStore, clock }: StatementDeps,
   _id: string,
