@@ -104,8 +104,7 @@ export const RECOVER =
 const RUNBOOK = 'docs/runbooks/partition-stopped.md';
 
 function remedyOf(mismatch: PositionMismatch, { group, bounds, partitions }: PositionFacts): string {
-  const realign = (to: string) =>
-    `pesewa realign ${group} ${bounds.topic} ${bounds.partition} --to ${to} --reason "${mismatch}"`;
+  const realign = `pesewa realign ${group} ${bounds.topic} ${bounds.partition} --reason "${mismatch}"`;
   switch (mismatch) {
     case 'added':
       return `deploy the version that gives the topic more partitions; this one writes to the first ${partitions} alone (${RUNBOOK})`;
@@ -114,9 +113,9 @@ function remedyOf(mismatch: PositionMismatch, { group, bounds, partitions }: Pos
       return RECOVER;
     case 'recreated':
     case 'log truncated':
-      return `${realign('start')}, once what happened is known: it applies again what Kafka has (${RUNBOOK})`;
+      return `${realign}, once what happened is known: it applies again what Kafka has (${RUNBOOK})`;
     case 'messages removed':
     case 'unknown start':
-      return `${realign('start')}, once what is missing was made good or is known not to matter (${RUNBOOK})`;
+      return `${realign}, once what is missing was made good or is known not to matter (${RUNBOOK})`;
   }
 }

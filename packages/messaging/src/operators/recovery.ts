@@ -17,13 +17,8 @@ export interface Recovery extends RecoverOptions {
   readonly begin: () => Promise<void>;
 }
 
-/** Where a partition goes on after a repair; any other one is left to people. */
-const targets: Partial<Record<PositionMismatch, 'stored' | 'start'>> = {
-  restored: 'stored',
-  lost: 'start',
-  recreated: 'start',
-  'unknown start': 'start',
-};
+/** Where what Kafka no longer has was applied. */
+const WITHOUT_GAP: ReadonlySet<PositionMismatch> = new Set(['restored', 'log truncated']);
 
 /**
  * Repairs the database of a stopped service, then realigns its stopped partitions so that each message that Kafka has is
@@ -41,11 +36,10 @@ export async function recoverDatabase(
   const leases = leasesOf(messaging.db);
   const isContinued = (await leases.findOne({ _id: RECOVERY })) !== null;
   const before = await messaging.positions.list();
-  const stopped = before.flatMap(({ position, bounds }) => {
-    const to = position.kind === 'stopped' && targets[position.mismatch];
-    return to ? [{ ...bounds, to }] : [];
-  });
-  const gone = stopped.find(({ to, low }) => to === 'start' && low > 0n);
+  const stopped = before.flatMap(({ position, bounds }) =>
+    position.kind === 'stopped' && position.mismatch !== 'added' ? [{ ...bounds, ...position }] : [],
+  );
+  const gone = stopped.find(({ mismatch, low }) => !WITHOUT_GAP.has(mismatch) && low > 0n);
   if (gone && !isDryRun && !passesGaps)
     throw new Error(
       `${gone.topic}/${gone.partition} is to be read from its start, and Kafka no longer has its first messages: restore a more recent backup, or go on without them by --pass-gaps`,
@@ -59,9 +53,9 @@ export async function recoverDatabase(
   await repair({ isDryRun, passesGaps, report, messaging, clock, mayBeOlder, begin });
   if (isDryRun) return `nothing was changed; ${stopped.length} partitions would be read again`;
   if (isContinued || stopped.length > 0) await begin();
-  for (const { topic, partition, to } of stopped) {
-    const request = { topic, partition, to, reason: 'the database was recovered', by: 'recover' };
-    const realigned = await messaging.positions.realign(request);
+  for (const { topic, partition } of stopped) {
+    const by = { reason: 'the database was recovered', by: 'recover', isRepaired: true };
+    const realigned = await messaging.positions.realign({ topic, partition, ...by });
     if (!realigned.ok) throw new Error(`${topic}/${partition} can't be realigned: ${realigned.refusal}`);
   }
   await leases.deleteOne({ _id: RECOVERY, owner: messaging.owner });
