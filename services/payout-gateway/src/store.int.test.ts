@@ -247,7 +247,7 @@ test('payouts that may have been sent wait for what their rail says; those at th
       marks: marksOf(replica.db),
       clock: systemClock,
       isDryRun,
-      mayBeOlder: true,
+      isRestored: true,
       passesGaps: false,
       begin: async () => undefined,
       report: (line) => void reported.push(line),

@@ -12,6 +12,7 @@ it.each([
   ['one that operators have realigned, until it goes on', [{ ...at(70n, 80n), acceptedCommitted: 80n }]],
   ['a database without positions', [at(null, 80n), at(70n, 70n)]],
   ['a group that Kafka has forgotten, and new topics', [at(70n, undefined), at(70n, undefined, 'b2')]],
+  ['new topics that something was started on', [at(70n, 0n, 'b2'), at(null, 0n)]],
 ])('an older database shows by %s', (_name, positions) => {
   expect(showsOlderDatabase(positions)).toBe(true);
 });
@@ -19,7 +20,6 @@ it.each([
 it.each([
   ['a group that is where the database is, or behind', [at(70n, 70n), at(70n, 61n)]],
   ['a partition that nothing was committed of', [at(70n, 70n), at(60n, undefined), at(null, 0n)]],
-  ['another topic of the same name', [at(70n, 80n, 'b2'), at(70n, 70n)]],
   ['a service that consumes nothing', []],
 ])('%s shows none', (_name, positions) => {
   expect(showsOlderDatabase(positions)).toBe(false);

@@ -4,15 +4,13 @@ import type { RecoverOptions, ServiceScope } from '@pesewa/runtime';
 import { leasesOf, RECOVERY } from '../claims/lease.ts';
 import type { PositionMismatch } from '../inbox/position.ts';
 import { type Messaging, type MessagingConfig, type MessagingTuning, openMessaging } from '../messaging.ts';
-import { SILENT_FOR_GOOD_MS } from '../outbox/sweeper.ts';
+import { ALIVE_LEASES, SILENT_FOR_GOOD_MS } from '../outbox/sweeper.ts';
 import type { PartitionPosition } from './service-positions.ts';
 
 /** What the repair of a database works with. */
 export interface Recovery extends RecoverOptions {
   readonly messaging: Messaging;
   readonly clock: Clock;
-  /** Whether there is a sign that the database is an older one, or no way to rule it out. */
-  readonly mayBeOlder: boolean;
   /** Keeps the service stopped until the repair has ended; to be called before anything is written, more than once too. */
   readonly begin: () => Promise<void>;
 }
@@ -20,17 +18,23 @@ export interface Recovery extends RecoverOptions {
 /** Where what Kafka no longer has was applied. */
 const WITHOUT_GAP: ReadonlySet<PositionMismatch> = new Set(['restored', 'log truncated']);
 
+const NO_SIGN =
+  'Kafka shows nothing of an older database: if it was restored from a backup, recover it with --restored; if not, it needs no repair';
+
 /**
  * Repairs the database of a stopped service, then realigns its stopped partitions so that each message that Kafka has is
  * applied; gives a line that reports it (ADR 45). The service does not start before it is done. Interrupted, it is begun
  * again; a dry run only reports.
+ *
+ * @throws Error if nothing shows an older database and nobody says that it was restored: to repair it could book what
+ *   somebody else wrote to our topics, and not to doubt its payments could send them again
  */
 export async function recoverDatabase(
   scope: ServiceScope<MessagingConfig>,
   options: RecoverOptions & MessagingTuning & { readonly service: MessagingService },
   repair: (recovery: Recovery) => Promise<void>,
 ): Promise<string> {
-  const { isDryRun, passesGaps, report, ...tuning } = options;
+  const { isDryRun, passesGaps, isRestored, report, ...tuning } = options;
   const { clock } = scope;
   const messaging = await openMessaging(scope, { ...tuning, isRecovering: true });
   const leases = leasesOf(messaging.db);
@@ -44,36 +48,42 @@ export async function recoverDatabase(
     throw new Error(
       `${gone.topic}/${gone.partition} is to be read from its start, and Kafka no longer has its first messages: restore a more recent backup, or go on without them by --pass-gaps`,
     );
+  if (!isRestored && !isContinued && !showsOlderDatabase(before)) {
+    if (!isDryRun) throw new Error(NO_SIGN);
+    report(NO_SIGN);
+  }
   let hasBegun = false;
   const begin = async () => {
     if (!hasBegun) await lock(messaging, clock, isContinued);
     hasBegun = true;
   };
-  const mayBeOlder = isContinued || showsOlderDatabase(before);
-  await repair({ isDryRun, passesGaps, report, messaging, clock, mayBeOlder, begin });
+  await repair({ isDryRun, passesGaps, isRestored, report, messaging, clock, begin });
   if (isDryRun) return `nothing was changed; ${stopped.length} partitions would be read again`;
-  if (isContinued || stopped.length > 0) await begin();
+  await begin();
   for (const { topic, partition } of stopped) {
     const by = { reason: 'the database was recovered', by: 'recover', isRepaired: true };
     const realigned = await messaging.positions.realign({ topic, partition, ...by });
     if (!realigned.ok) throw new Error(`${topic}/${partition} can't be realigned: ${realigned.refusal}`);
   }
+  // Whoever slept through the repair ends by that when it wakes.
+  await leases.deleteMany({ _id: ALIVE_LEASES, owner: { $ne: messaging.owner } });
   await leases.deleteOne({ _id: RECOVERY, owner: messaging.owner });
   return `recovered; ${stopped.length} partitions are read again once the service starts`;
 }
 
 /**
- * Whether Kafka shows that a database is an older one: a partition was committed further than the database knows, whatever
- * else does not fit; or Kafka knows nothing of the group, and proves nothing.
+ * Whether Kafka shows that a database may be an older one: a partition was committed further than the database knows,
+ * whatever else does not fit; its topic is another one, of which a commit proves nothing; or Kafka knows nothing of the
+ * group. It does not show a backup that is younger than the last commit.
  */
 export function showsOlderDatabase(
   positions: readonly Pick<PartitionPosition, 'stored' | 'bounds'>[],
 ): boolean {
-  const isAhead = positions.some(
+  const isSign = positions.some(
     ({ stored, bounds: { committed = 0n, topicId } }) =>
-      committed > (stored?.next ?? 0n) && (stored?.topicId ?? topicId) === topicId,
+      committed > (stored?.next ?? 0n) || (stored?.topicId ?? topicId) !== topicId,
   );
-  return isAhead || (positions.length > 0 && positions.every(({ bounds }) => bounds.committed === undefined));
+  return isSign || (positions.length > 0 && positions.every(({ bounds }) => bounds.committed === undefined));
 }
 
 /**
@@ -87,7 +97,7 @@ async function lock(
 ): Promise<void> {
   const leases = leasesOf(db);
   const refuseAnother = async () => {
-    const others = { _id: /^alive\//, owner: { $ne: owner }, $expr: { $gt: ['$until', '$$NOW'] } };
+    const others = { _id: ALIVE_LEASES, owner: { $ne: owner }, $expr: { $gt: ['$until', '$$NOW'] } };
     const alive = await leases.findOne(others);
     if (alive)
       throw new Error(`${alive.owner} is running: stop the service, wait some seconds, and run this again`);
