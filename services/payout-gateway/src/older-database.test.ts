@@ -223,7 +223,10 @@ it('brings a payout back whose end was published before its acceptance', async (
 it('reports what it can’t bring back, once: the service starts without it', async () => {
   const twice = acceptedEvent('po-4', 'inv-1');
   const { given, seen, back, leftOut } = world({ topic: [failedEvent('po-9'), ...topic, twice] });
-  await recoverPayouts(given);
+  await expect(recoverPayouts(given)).rejects.toThrow('the acceptances of 1 payouts are no longer');
+  expect(seen.doubted).toBe(0);
+  expect(leftOut).not.toContain('po-9');
+  await recoverPayouts({ ...given, passesGaps: true });
   expect(back.map(({ reference }) => reference)).toEqual(['po-1', 'po-2']);
   expect(leftOut).toEqual(new Set(['po-4', 'po-9']));
   expect(seen.lines).toContainEqual(

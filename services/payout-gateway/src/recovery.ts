@@ -45,6 +45,10 @@ export async function recoverPayouts(deps: RecoveryDeps): Promise<void> {
       await bringForward(deps, early, byReference.slice(first, first + PAYOUTS_PER_TRANSACTION));
     report(`events of ${lacking.size} payouts ${isDryRun ? 'are lacking' : 'are applied again'}`);
   }
+  if (early.size > 0 && !passesGaps)
+    throw new Error(
+      `the acceptances of ${early.size} payouts are no longer in their topic, and if they are left out, their merchants can have them paid again: restore a more recent backup, or go on without them by --pass-gaps`,
+    );
   for (const reference of early.keys())
     await leaveOut(deps, reference, 'it was accepted before what its topic still has');
   const doubted = isDryRun

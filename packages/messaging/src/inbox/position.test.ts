@@ -73,6 +73,12 @@ describe('a partition is stopped', () => {
     [
       'cut log of a restored database',
       { stored: { next: 50n }, committed: 90n, low: 51n },
+      'restored',
+      'the argument recover',
+    ],
+    [
+      'cut log of a restored database that was repaired',
+      { stored: { next: 50n, acceptedCommitted: 90n }, committed: 90n, low: 51n },
       'messages removed',
       'pesewa realign',
     ],

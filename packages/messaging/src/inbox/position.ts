@@ -79,7 +79,8 @@ export function checkPosition(facts: PositionFacts): Position {
   const { next } = stored;
   if (stored.topicId !== topicId)
     return stopped('recreated', 'the topic was deleted and created again since we read it');
-  if (next < low)
+  const isAhead = committed > next && committed !== stored.acceptedCommitted;
+  if (next < low && !isAhead)
     return stopped(
       'messages removed',
       `Kafka no longer keeps ${next}, which is to come next: messages are lost`,
@@ -89,7 +90,7 @@ export function checkPosition(facts: PositionFacts): Position {
       'log truncated',
       `Kafka ended at ${stored.truncatedAt ?? high}, but ${next} is to come next: its log was truncated`,
     );
-  if (committed > next && committed !== stored.acceptedCommitted)
+  if (isAhead)
     return stopped(
       'restored',
       `Kafka knows that we had come to ${committed}, but our database is at ${next}: it is an older one`,

@@ -6,13 +6,15 @@ interface Case {
   readonly next?: bigint;
   readonly topicId?: string;
   readonly committed?: bigint;
+  readonly acceptedCommitted?: bigint;
   readonly low?: bigint;
   readonly partition?: number;
 }
 
-function plan({ next, topicId = 'a1', ...more }: Case, isRepaired = false) {
+function plan({ next, topicId = 'a1', acceptedCommitted, ...more }: Case, isRepaired = false) {
   const bounds = { topic: 't', partition: 0, topicId: 'a1', low: 10n, high: 100n, committed: undefined };
-  const stored = next === undefined ? null : { next, topicId };
+  const stored =
+    next === undefined ? null : { next, topicId, ...(acceptedCommitted && { acceptedCommitted }) };
   const standing: PositionFacts = { group: 'g', stored, bounds: { ...bounds, ...more }, partitions: 12 };
   return planRealignment(standing, checkPosition(standing), isRepaired);
 }
@@ -24,8 +26,8 @@ describe('a plan', () => {
     ['lost', { committed: 80n }, { next: 10n, appliedAgain: 70n, skipped: 0n }],
     ['messages removed', { next: 4n, committed: 4n }, { next: 10n, appliedAgain: 0n, skipped: 6n }],
     [
-      'messages removed of an older database',
-      { next: 4n, committed: 30n },
+      'messages removed of a repaired database',
+      { next: 4n, committed: 30n, acceptedCommitted: 30n },
       { next: 10n, appliedAgain: 20n, skipped: 6n },
     ],
     ['no known position', {}, { next: 10n, appliedAgain: 0n, skipped: 0n }],

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { showsOlderDatabase } from './recovery.ts';
+import { checkPosition } from '../inbox/position.ts';
+import { showsOlderDatabase, stoppedOf } from './recovery.ts';
 
 const at = (next: bigint | null, committed: bigint | undefined, topicId = 'a1') => ({
   stored: next === null ? null : { _id: 'g/t/0', next, topicId, owner: 'one' },
@@ -23,4 +24,17 @@ it.each([
   ['a service that consumes nothing', []],
 ])('%s shows none', (_name, positions) => {
   expect(showsOlderDatabase(positions)).toBe(false);
+});
+
+it.each([
+  ['messages removed', 20n, at(40n, 40n)],
+  ['restored', 0n, at(70n, 80n)],
+  ['restored', 20n, at(40n, 80n)],
+  ['lost', 60n, at(null, 80n)],
+  ['recreated', 60n, at(70n, 80n, 'b2')],
+  ['log truncated', 0n, at(120n, 120n)],
+])('a partition that is stopped as %s lacks %i messages in Kafka', (mismatch, gone, given) => {
+  const position = checkPosition({ group: 'g', partitions: 12, ...given });
+  const isReadAgain = mismatch !== 'messages removed';
+  expect(stoppedOf([{ ...given, position }])).toMatchObject([{ place: 't/0', mismatch, gone, isReadAgain }]);
 });

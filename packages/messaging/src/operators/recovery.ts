@@ -15,16 +15,13 @@ export interface Recovery extends RecoverOptions {
   readonly begin: () => Promise<void>;
 }
 
-/** Where what Kafka no longer has was applied. */
-const WITHOUT_GAP: ReadonlySet<PositionMismatch> = new Set(['restored', 'log truncated']);
-
 const NO_SIGN =
   'Kafka shows nothing of an older database: if it was restored from a backup, recover it with --restored; if not, it needs no repair';
 
 /**
  * Repairs the database of a stopped service, then realigns its stopped partitions so that each message that Kafka has is
- * applied; gives a line that reports it (ADR 45). The service does not start before it is done. Interrupted, it is begun
- * again; a dry run only reports.
+ * applied; gives a line that reports it (ADR 45). Partitions that Kafka has removed messages of are left to people. The
+ * service does not start before it is done. Interrupted, it is begun again; a dry run only reports.
  *
  * @throws Error if nothing shows an older database and nobody says that it was restored: to repair it could book what
  *   somebody else wrote to our topics, and not to doubt its payments could send them again
@@ -40,13 +37,13 @@ export async function recoverDatabase(
   const leases = leasesOf(messaging.db);
   const isContinued = (await leases.findOne({ _id: RECOVERY })) !== null;
   const before = await messaging.positions.list();
-  const stopped = before.flatMap(({ position, bounds }) =>
-    position.kind === 'stopped' && position.mismatch !== 'added' ? [{ ...bounds, ...position }] : [],
-  );
-  const gone = stopped.find(({ mismatch, low }) => !WITHOUT_GAP.has(mismatch) && low > 0n);
-  if (gone && !isDryRun && !passesGaps)
+  const stopped = stoppedOf(before);
+  for (const { place, gone } of stopped.filter((one) => one.gone > 0n))
+    report(`${place}: Kafka no longer has ${gone} messages that this database may not have applied`);
+  const unread = stopped.find(({ mismatch, gone }) => !LEFT_TO_PEOPLE.has(mismatch) && gone > 0n);
+  if (unread && !isDryRun && !passesGaps)
     throw new Error(
-      `${gone.topic}/${gone.partition} is to be read from its start, and Kafka no longer has its first messages: restore a more recent backup, or go on without them by --pass-gaps`,
+      `${unread.place} is to be read from its start, and Kafka no longer has its first messages: restore a more recent backup, or go on without them by --pass-gaps`,
     );
   if (!isRestored && !isContinued && !showsOlderDatabase(before)) {
     if (!isDryRun) throw new Error(NO_SIGN);
@@ -58,17 +55,36 @@ export async function recoverDatabase(
     hasBegun = true;
   };
   await repair({ isDryRun, passesGaps, isRestored, report, messaging, clock, begin });
-  if (isDryRun) return `nothing was changed; ${stopped.length} partitions would be read again`;
+  const again = stopped.filter(({ isReadAgain }) => isReadAgain);
+  if (isDryRun) return `nothing was changed; ${again.length} partitions would be read again`;
   await begin();
-  for (const { topic, partition } of stopped) {
+  for (const { topic, partition, place } of again) {
     const by = { reason: 'the database was recovered', by: 'recover', isRepaired: true };
     const realigned = await messaging.positions.realign({ topic, partition, ...by });
-    if (!realigned.ok) throw new Error(`${topic}/${partition} can't be realigned: ${realigned.refusal}`);
+    if (!realigned.ok) throw new Error(`${place} can't be realigned: ${realigned.refusal}`);
   }
   // Whoever slept through the repair ends by that when it wakes.
   await leases.deleteMany({ _id: ALIVE_LEASES, owner: { $ne: messaging.owner } });
   await leases.deleteOne({ _id: RECOVERY, owner: messaging.owner });
-  return `recovered; ${stopped.length} partitions are read again once the service starts`;
+  return `recovered; ${again.length} partitions are read again once the service starts`;
+}
+
+/** If messages are gone, these partitions still stop at the first of them, until people realign each. */
+const LEFT_TO_PEOPLE: ReadonlySet<PositionMismatch> = new Set(['restored', 'messages removed']);
+
+/**
+ * The partitions that are stopped, whether a repair lets them go on, and how many of the messages that are to be applied
+ * Kafka no longer has.
+ */
+export function stoppedOf(positions: readonly Pick<PartitionPosition, 'stored' | 'bounds' | 'position'>[]) {
+  return positions.flatMap(({ position, stored, bounds: { topic, partition, topicId, low } }) => {
+    if (position.kind !== 'stopped' || position.mismatch === 'added') return [];
+    const next = stored?.topicId === topicId ? stored.next : 0n;
+    const gone = next < low ? low - next : 0n;
+    const { mismatch } = position;
+    const isReadAgain = mismatch !== 'messages removed';
+    return [{ topic, partition, place: `${topic}/${partition}`, mismatch, gone, isReadAgain }];
+  });
 }
 
 /**
