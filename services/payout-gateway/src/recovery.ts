@@ -66,7 +66,8 @@ const isHeld = { $eq: ['$step', 'held'] };
 const what = 'the database was restored: its rail is asked before it is sent';
 /**
  * A hold that is not answered for is still waited for; a decision that waits for an attempt keeps its time. What may have
- * been sent counts as an attempt, or a later one that was not sent would end the doubt.
+ * been sent counts as one more attempt: a later one that was not sent, or the late record of an earlier one by a process
+ * that wakes, does not end the doubt.
  */
 const DOUBT = [
   {
@@ -74,7 +75,7 @@ const DOUBT = [
       step: { $cond: [isHeld, 'unknown', '$step'] },
       version: { $add: ['$version', 1n] },
       earlierUnclear: true,
-      attempts: { $max: ['$attempts', 1] },
+      attempts: { $add: ['$attempts', 1] },
       attemptedAt: '$$NOW',
       dueAt: { $cond: [isHeld, '$$REMOVE', '$dueAt'] },
       claim: { $cond: [isHeld, '$$REMOVE', '$claim'] },

@@ -1,5 +1,6 @@
 import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
+import type { ClientSession } from 'mongodb';
 import { expect, it } from 'vitest';
 import { payout } from './app.fixture.ts';
 import type { CausedCommand } from './payouts.ts';
@@ -46,9 +47,11 @@ async function makeDue(isAlive: boolean) {
   isAvailable = true;
   const actions: (() => void)[] = [];
   submitter.claimOnWrite([{ before: payout, after: { ...payout, step: 'held' } }], {
+    session: {} as ClientSession,
+    emit: () => undefined,
     afterCommit: (action) => void actions.push(action),
     afterRollback: () => undefined,
-  } as unknown as Parameters<typeof submitter.claimOnWrite>[1]);
+  });
   for (const action of actions) action();
   await expect.poll(() => recorded).toHaveLength(1);
   await submitter[Symbol.asyncDispose]();
