@@ -73,7 +73,8 @@ it.runIf(kustomize && jq)(`the Job that repairs a restored database keeps the ru
       const input = JSON.stringify(named(installation.objects, 'Deployment', service));
       const job = JSON.parse(spawnSync(jq, [program], { input, encoding: 'utf8' }).stdout) as Rendered;
       expect(at(job, 'metadata.generateName')).toBe(`recover-${service}-`);
-      expect(at(job, 'spec.template.spec.containers.0.command')).toEqual(['node', 'src/main.ts', 'recover']);
+      const command = ['node', 'src/main.ts', 'recover', '--restored'];
+      expect(at(job, 'spec.template.spec.containers.0.command')).toEqual(command);
       const made = { ...job, metadata: { name: `recover-${service}-1` } };
       expect(faultsOf({ ...installation, objects: [...installation.objects, made] })).toEqual([]);
     }

@@ -97,9 +97,12 @@ export function createRestoring(scenario: Scenario, client: MongoClient): Restor
   };
   /** Repairs the database of a stopped service. */
   const recover = async ({ runOnce }: ReturnType<typeof stack.service>) => {
-    expect(await runOnce('recover', '--dry-run')).toMatchObject({ code: 0 });
+    expect(await runOnce('recover', '--restored', '--dry-run')).toMatchObject({ code: 0 });
     // The backup may be of moments ago, when the service was running.
-    await eventually(async () => expect(await runOnce('recover')).toMatchObject({ code: 0 }), GOES_ON_MS);
+    await eventually(
+      async () => expect(await runOnce('recover', '--restored')).toMatchObject({ code: 0 }),
+      GOES_ON_MS,
+    );
   };
   const untilReadAgain = async (service: ServiceName) => {
     const positions = z.object({

@@ -52,6 +52,8 @@ export interface Messaging extends TopicHistory, Progress {
   readonly database: (name: string) => Db;
   /** A unique name of this process, for leases and claims. */
   readonly owner: string;
+  /** Whether its last heartbeat is so recent, by its monotonic clock, that no repair of the database can have passed its pause. */
+  readonly isAlive: () => boolean;
   /** Lets concurrent work of one kind share transactions. */
   readonly groupCommit: OpenGroupCommit;
   /** Runs work while no shared transaction is in progress. */
@@ -141,6 +143,7 @@ export async function openMessagingAs(
     client,
     db,
     owner,
+    isAlive: parts.ownership.isAlive,
     groupCommit,
     runSerially,
     positions: servicePositions,
@@ -236,9 +239,9 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   // Opened before the producer and so closed after it: this process must count as alive for as long as it may be
   // sending.
   const { isRecovering = false } = options;
-  const heartbeat = { leases, owner, clock, logger, ownership, monotonicMs };
-  const abort = isRecovering ? undefined : scope.abort;
-  await scope.open('heartbeat', startHeartbeat({ ...heartbeat, abort }));
+  const { abort } = scope;
+  const heartbeat = { leases, owner, clock, logger, ownership, monotonicMs, abort, isRecovering };
+  await scope.open('heartbeat', startHeartbeat(heartbeat));
   const producer = await scope.open(
     'producer',
     openProducer({

@@ -125,6 +125,7 @@ export async function openServiceWithPositions(config: TestConfig, group: string
     /** How often a stopped partition was checked and stayed stopped. */
     looks: () => pauses.count,
     offsets: offsetsOf(messaging.db),
+    realign: messaging.positions.realign,
     idOf,
     start: async () => {
       await messaging.consume([handler]);

@@ -11,9 +11,9 @@ export function describeParked({ state, lastReplay, discard }: ParkedView): stri
   return lastReplay ? `a replay by ${lastReplay.by} failed` : '';
 }
 
-/** What a realignment does, such as `120 the next message: 5 applied again, 0 skipped`. */
-export function describeRealignment(plan: Omit<RealignPlanView, 'operators'>): string {
-  return `${plan.next} the next message: ${plan.appliedAgain} applied again, ${plan.skipped} skipped`;
+/** What a realignment does, such as `120 the next message: 5 applied again, 0 gone`. */
+export function describeRealignment(plan: RealignPlanView): string {
+  return `${plan.next} the next message: ${plan.appliedAgain} applied again, ${plan.skipped} gone`;
 }
 
 /** What a pause is about, such as `at upstream`. */

@@ -100,11 +100,15 @@ function shareProcessMetrics(running: readonly OpenService[]): void {
 /** What is to be done instead of running; an unknown argument is a problem of configuration. */
 function readArguments(name: string) {
   const [task, ...options] = process.argv.slice(2);
-  const [isDryRun, passesGaps] = [options.includes('--dry-run'), options.includes('--pass-gaps')];
-  const known = task === 'recover' ? Number(isDryRun) + Number(passesGaps) : 0;
-  if ([undefined, 'prepare', 'recover'].includes(task) && options.length === known)
-    return { task, isDryRun, passesGaps };
-  const tasks = 'prepare, or recover [--dry-run] [--pass-gaps]';
+  const isGiven = (option: string) => options.includes(option);
+  const given = {
+    isDryRun: isGiven('--dry-run'),
+    passesGaps: isGiven('--pass-gaps'),
+    isRestored: isGiven('--restored'),
+  };
+  const known = task === 'recover' ? Object.values(given).filter(Boolean).length : 0;
+  if ([undefined, 'prepare', 'recover'].includes(task) && options.length === known) return { task, ...given };
+  const tasks = 'prepare, or recover [--restored] [--dry-run] [--pass-gaps]';
   process.stderr.write(`${name}: unknown argument: give none to run the service, ${tasks}\n`);
   return process.exit(2);
 }

@@ -51,6 +51,8 @@ export interface RecoverOptions {
   readonly isDryRun: boolean;
   /** Whether it goes on without events that the topics no longer have. */
   readonly passesGaps: boolean;
+  /** Whether people say that the database was restored from a backup: Kafka does not always show it. */
+  readonly isRestored: boolean;
   /** Shows a line of progress. */
   readonly report: (line: string) => void;
 }

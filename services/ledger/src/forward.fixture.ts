@@ -108,7 +108,7 @@ export function recover(
   { isDryRun = false, repair = recoverLedger }: { isDryRun?: boolean; repair?: typeof recoverLedger } = {},
 ): Promise<string> {
   const options = { service: 'ledger', databaseSchema: ledgerDatabaseSchema, isDryRun } as const;
-  const silent = { passesGaps: false, report: () => undefined };
+  const silent = { passesGaps: false, isRestored: false, report: () => undefined };
   return recoverDatabase(scope, { ...options, ...silent }, repair);
 }
 

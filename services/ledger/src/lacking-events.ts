@@ -77,7 +77,7 @@ export function createPublishedCheck(deps: LackingDeps): (partition: number) => 
   const running = new Map<number, Promise<void>>();
   const check = async (partition: number) => {
     for await (const lacking of lackingEvents(deps, partition))
-      if (countOf(lacking) > 0) throw lackingError(partition, lacking, RECOVER);
+      if (countOf(lacking) > 0) throw lackingError(partition, lacking);
   };
   return (partition) => {
     // The same partition of several topics is taken over at the same time.
@@ -88,10 +88,10 @@ export function createPublishedCheck(deps: LackingDeps): (partition: number) => 
 }
 
 /** The error for events in the topic that the database should have. */
-export function lackingError(partition: number, lacking: Lacking, remedy: string): PartitionStoppedError {
+function lackingError(partition: number, lacking: Lacking): PartitionStoppedError {
   return new PartitionStoppedError(
     `${topics.ledger.name}, partition ${partition}, has ${firstOf(lacking)}, which our database lacks`,
-    `if the database was restored, ${remedy}; if not, find out who wrote it (docs/runbooks/partition-stopped.md)`,
+    `if the database was restored, ${RECOVER}; if not, find out who wrote it (docs/runbooks/partition-stopped.md)`,
   );
 }
 

@@ -8,7 +8,6 @@ import {
   chainsOf,
   countOf,
   type Decided,
-  lackingError,
   lackingEvents,
   marksOf,
   nameOf,
@@ -47,23 +46,19 @@ interface Deps extends RollForwardDeps {
 
 /**
  * Brings a ledger's database that was restored from a backup forward, by the events that the ledger itself had
- * published since (ADR 45). A dry run counts what is lacking. Without a sign of a restore nothing is written: otherwise
- * anybody with the right to write to the topic could have entries booked.
+ * published since (ADR 45). A dry run counts what is lacking.
  */
 export async function recoverLedger(recovery: Recovery): Promise<void> {
-  const { messaging, isDryRun, mayBeOlder, report, begin } = recovery;
+  const { messaging, isDryRun, report, begin } = recovery;
   const store = openLedgerStore(messaging.db);
-  if (mayBeOlder && !isDryRun) await begin();
+  if (!isDryRun) await begin();
   for (let partition = 0; partition < topics.ledger.partitions; partition += 1) {
-    if (mayBeOlder && !isDryRun) {
+    if (!isDryRun) {
       await rollPartitionForward({ ...recovery, store }, partition);
       continue;
     }
     let count = 0;
-    for await (const lacking of lackingEvents({ messaging, store }, partition)) {
-      count += countOf(lacking);
-      if (!mayBeOlder && count > 0) throw lackingError(partition, lacking, 'restore an older backup');
-    }
+    for await (const lacking of lackingEvents({ messaging, store }, partition)) count += countOf(lacking);
     report(`partition ${partition} lacks ${count} pages, decided orders and refusals`);
   }
 }

@@ -114,7 +114,7 @@ export async function openGateway<Opened extends Scope & AsyncDisposable>(
 /** Repairs the database while no gateway runs. */
 export function recover(scope: Scope, isDryRun = false): Promise<string> {
   const options = { service: 'payout-gateway', databaseSchema: payoutDatabaseSchema, isDryRun } as const;
-  const silent = { passesGaps: false, report: () => undefined };
+  const silent = { passesGaps: false, isRestored: true, report: () => undefined };
   return recoverDatabase(scope, { ...options, ...silent }, recoverPayoutGateway);
 }
 

@@ -234,7 +234,7 @@ test('payouts that may have been sent wait for what their rail says; those at th
   const find = (reference = '') => store.collection.findOne({ _id: `doubted:${reference}` });
   const set = (reference: string, fields: object) =>
     store.collection.updateOne({ _id: `doubted:${reference}` }, { $set: fields });
-  await set('due', { step: 'held', dueAt: new Date(), claim: 'cl-1' });
+  await set('due', { step: 'held', dueAt: new Date(), claim: 'cl-1', attempts: 1 });
   await set('taken', { step: 'submitted', attemptedAt: new Date() });
   await set('caught-up', { step: 'submitted' });
   await set('over', { status: 'FAILED', step: 'ended' });
@@ -247,7 +247,7 @@ test('payouts that may have been sent wait for what their rail says; those at th
       marks: marksOf(replica.db),
       clock: systemClock,
       isDryRun,
-      mayBeOlder: true,
+      isRestored: true,
       passesGaps: false,
       begin: async () => undefined,
       report: (line) => void reported.push(line),
@@ -258,7 +258,7 @@ test('payouts that may have been sent wait for what their rail says; those at th
   const doubted = { status: 'INITIALIZED', version: 2n, earlierUnclear: true, attempts: 1 };
   expect(await find(waiting)).toMatchObject({ ...doubted, step: 'accepted', attemptedAt: anyDate });
   const asked = await find(due);
-  expect(asked).toMatchObject({ ...doubted, step: 'unknown', attemptedAt: anyDate });
+  expect(asked).toMatchObject({ ...doubted, step: 'unknown', attempts: 2, attemptedAt: anyDate });
   expect(asked).not.toHaveProperty('dueAt');
   expect(asked).not.toHaveProperty('claim');
   expect([await find(taken), await find(over)]).toEqual(kept);

@@ -138,6 +138,7 @@ function start({ store, database }: Place, options: Options = {}) {
       },
     },
     messaging: {
+      isAlive: () => true,
       groupCommit: (_name, apply) => ({
         submit: async (item) => {
           options.beforeCommit?.();

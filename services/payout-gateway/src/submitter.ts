@@ -42,7 +42,7 @@ export type SubmittingRail = Pick<PayoutRail, 'name' | 'isAvailable'> & {
 interface SubmitterDeps {
   readonly store: Pick<PayoutStore, 'collection'>;
   readonly payouts: Pick<Payouts, 'apply'>;
-  readonly messaging: Pick<Messaging, 'groupCommit'>;
+  readonly messaging: Pick<Messaging, 'groupCommit' | 'isAlive'>;
   readonly rails: readonly SubmittingRail[];
   /** For each queue. */
   readonly concurrencyMax: number;
@@ -90,7 +90,9 @@ export function startSubmitter(deps: SubmitterDeps): Submitter {
     });
   };
   let isEnding = false;
-  const mayCall = (claimedAtMs: number) => !isEnding && mayStillCall(claimedAtMs, clock.nowMs());
+  // A process that was silent may have claimed in a database that is being repaired, where it is asked first (ADR 45).
+  const mayCall = (claimedAtMs: number) =>
+    !isEnding && messaging.isAlive() && mayStillCall(claimedAtMs, clock.nowMs());
   const queues = deps.rails.flatMap((rail) =>
     submissionQueues.map((queue) => startQueue(deps, { rail, queue, mayCall, record })),
   );
@@ -161,7 +163,7 @@ function startQueue(
   }: {
     readonly rail: SubmittingRail;
     readonly queue: Queue['queue'];
-    /** Whether the call of an attempt may still begin; not if its claim is too old, by this process's own clock. */
+    /** Whether the call of an attempt may still begin; not if its claim or the process's heartbeat is too old. */
     readonly mayCall: (claimedAtMs: number) => boolean;
     readonly record: RecordOutcome;
   },
@@ -201,7 +203,11 @@ function startQueue(
 }
 
 const PAUSED = { kind: 'notSent', why: 'payouts are paused', retryAfterMs: PAUSED_RETRY_MS } as const;
-const TOO_LATE = { kind: 'notSent', why: 'the claim is too old', retryAfterMs: LATE_RETRY_MS } as const;
+const TOO_LATE = {
+  kind: 'notSent',
+  why: 'claim or heartbeat is too old',
+  retryAfterMs: LATE_RETRY_MS,
+} as const;
 
 async function callRail(rail: SubmittingRail, payout: Payout): Promise<SubmissionResult> {
   if (payout.order.sender === null) throw new TypeError(`the recipient of ${payout.reference} is unknown`);

@@ -30,6 +30,7 @@ describe('a payout that is not sent yet', () => {
     { step: 'ended' },
     { attempts: 1, earlierUnclear: true },
     { step: 'accepted', earlierUnclear: true },
+    { step: 'accepted', recipientKnown: false },
   ])('with %j may have been sent', (parts) => {
     expect(open({ isAvailable: false, paused: { rail: 'upstream' } })({ ...held, ...parts })).toBeNull();
   });

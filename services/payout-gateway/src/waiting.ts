@@ -3,7 +3,7 @@ import type { Payout } from './store.ts';
 
 /** Why a payout that certainly was not sent waits, in words for merchants too; null if nothing but its turn holds it up. */
 export type WhyWaiting = (
-  payout: Pick<Payout, 'step' | 'rail' | 'merchantId' | 'earlierUnclear'>,
+  payout: Pick<Payout, 'step' | 'rail' | 'merchantId' | 'earlierUnclear' | 'recipientKnown'>,
 ) => string | null;
 
 /** Builds {@link WhyWaiting}; its words are those of availability (contract 10.23). */
@@ -14,7 +14,7 @@ export function createWhyWaiting(deps: {
   return (payout) => {
     if (payout.step !== 'accepted' && payout.step !== 'held') return null;
     // It may have been sent before: by an unclear attempt, or before its database was restored.
-    if (payout.earlierUnclear) return null;
+    if (payout.earlierUnclear || !payout.recipientKnown) return null;
     if (deps.isPaused(payout)) return 'Waiting: paused';
     return deps.rail(payout.rail)?.isAvailable() === false ? 'Waiting: the route is delayed' : null;
   };

@@ -1,28 +1,20 @@
 import { z } from 'zod';
-import { instant, onlyIfTrue, pageOf, smallNumber, textUpTo } from './lists.ts';
+import { pageOf, smallNumber, textUpTo } from './lists.ts';
 import { declareOperations, reasonLine } from './operation.ts';
-
-const OFFSET = /^\d{1,18}$/;
 
 const planView = z.object({
   next: z.string(),
   appliedAgain: z.string(),
+  /** How many messages were never applied, and Kafka has removed them. */
   skipped: z.string(),
-  /** How many operators it needs. */
-  operators: z.number(),
 });
 
 const realignmentView = planView
   .extend({
     from: z.string().nullable(),
-    status: z.enum(['proposed', 'approved', 'rejected', 'done']),
     reason: z.string(),
     requestedBy: z.string(),
     requestedAt: z.string(),
-    expiresAt: z.string().optional(),
-    decidedBy: z.string().optional(),
-    decidedAt: z.string().optional(),
-    rejectedFor: z.string().optional(),
   })
   .meta({ id: 'Realignment' });
 
@@ -52,7 +44,7 @@ const plannedView = positionView.extend({ plan: planView });
 /** A service's position in a partition, by its database and by Kafka; offsets are decimal text. */
 export type PositionView = z.output<typeof positionView>;
 
-/** A realignment, planned or done; one that skips messages needs two operators. */
+/** The last realignment of a partition. */
 export type RealignmentView = z.output<typeof realignmentView>;
 
 /** What a realignment would do. */
@@ -63,70 +55,25 @@ export type PlannedPositionView = z.output<typeof plannedView>;
 
 const place = { topic: textUpTo(300).min(1, { error: 'must not be empty' }), partition: smallNumber };
 
-const decisionRefusals = {
-  not_found: 404,
-  not_stopped: 409,
-  added: 409,
-  nothing_stored: 409,
-  not_kept: 409,
-  beyond_end: 409,
-  moved: 409,
-  undecided: 409,
-  not_proposed: 409,
-  changed: 409,
-  same_operator: 403,
-  expired: 409,
-  decided: 409,
-  unavailable: 503,
-} as const;
-
-/** Names the proposal that was seen, so that no other one is decided. */
-const approvalBody = z.strictObject({ ...place, requestedAt: instant });
-
-const realignBody = z.strictObject({
-  ...place,
-  to: z.union([z.enum(['stored', 'start', 'end']), z.string().regex(OFFSET)], {
-    error: 'must be "stored", "start", "end", or an offset as decimal text',
-  }),
-  reason: reasonLine,
-  dryRun: z.boolean().optional(),
-});
+const realignBody = z.strictObject({ ...place, reason: reasonLine, dryRun: z.boolean().optional() });
 
 /** A service's positions in the topics that it consumes (ADR 43). */
 export const positionOperations = declareOperations({
   list: {
     method: 'get',
     path: '/positions',
-    summary: 'Lists positions of all partitions, or of proposed realignments',
-    query: z.object({ proposed: onlyIfTrue }),
+    summary: 'Lists positions of all partitions',
+    query: z.object({}),
     answers: { 200: pageOf(positionView) },
     refusals: { unavailable: 503 },
   },
   realign: {
     method: 'post',
     path: '/positions/realign',
-    summary:
-      'Starts a stopped partition elsewhere; what skips messages is only proposed; `dryRun` shows what it would do',
+    summary: 'Starts a stopped partition with what Kafka keeps; `dryRun` shows what it would do',
     body: realignBody,
-    answers: { 200: realignmentView, 202: realignmentView },
+    answers: { 200: realignmentView },
     dryRun: plannedView,
-    refusals: decisionRefusals,
-  },
-  approve: {
-    method: 'post',
-    path: '/positions/realign/approve',
-    summary: 'Realigns a partition as another operator proposed',
-    caller: 'second',
-    body: approvalBody,
-    answers: { 200: realignmentView },
-    refusals: decisionRefusals,
-  },
-  reject: {
-    method: 'post',
-    path: '/positions/realign/reject',
-    summary: 'Rejects a proposed realignment',
-    body: approvalBody.extend({ reason: reasonLine }),
-    answers: { 200: realignmentView },
-    refusals: decisionRefusals,
+    refusals: { not_found: 404, not_stopped: 409, added: 409, restored: 409, moved: 409, unavailable: 503 },
   },
 });

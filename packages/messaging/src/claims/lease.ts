@@ -16,10 +16,18 @@ export function leasesOf(db: Db): Collection<Lease> {
 /** The lock of a database that is being repaired, from the beginning to the end, however often it is begun (ADR 45). */
 export const RECOVERY = 'recovery';
 
-/** Takes or renews a lease by the server's clock; false while another owner's lease lasts. */
+/**
+ * Takes or renews a lease by the server's clock; false while another owner's lease lasts, or if it is only to be renewed
+ * and is gone.
+ */
 export async function takeLease(
   leases: Collection<Lease>,
-  request: { readonly name: string; readonly owner: string; readonly durationMs: number },
+  request: {
+    readonly name: string;
+    readonly owner: string;
+    readonly durationMs: number;
+    readonly isRenewal?: boolean;
+  },
 ): Promise<boolean> {
   const free = {
     $or: [{ $eq: ['$owner', request.owner] }, { $lt: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }],
@@ -37,7 +45,7 @@ export async function takeLease(
         },
         { $unset: 'free' },
       ],
-      { upsert: true, returnDocument: 'after' },
+      { upsert: !request.isRenewal, returnDocument: 'after' },
     );
     return lease?.owner === request.owner;
   } catch (error) {

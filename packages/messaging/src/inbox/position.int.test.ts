@@ -73,7 +73,7 @@ describe('a topic that was deleted and created again', () => {
     await eventually(() => expect(service.stops).toHaveLength(topics.ledger.partitions));
     for (const { reason, remedy } of service.stops) {
       expect(reason).toContain('deleted and created again');
-      expect(remedy).toContain('--to start');
+      expect(remedy).toContain('pesewa realign');
     }
     expect(await service.applied()).toEqual(once(ids(1, 5)));
     expect((await service.scope.health.readiness()).healthy).toBe(true);
@@ -110,7 +110,7 @@ describe('a log whose start was cut past what comes next', () => {
     await service.start();
     await expectStopped(damage, service, {
       reason: 'Kafka no longer keeps 5, which is to come next',
-      remedy: `pesewa realign ${GROUP} ${topic.topic} 0 --to start`,
+      remedy: `pesewa realign ${GROUP} ${topic.topic} 0 --reason`,
       applied: ids(1, 5),
     });
   });
@@ -132,7 +132,7 @@ describe('a log whose start was cut past what comes next', () => {
     letGo();
     await expectStopped(damage, service, {
       reason: 'Kafka no longer keeps 6, which is to come next',
-      remedy: '--to start',
+      remedy: 'pesewa realign',
       applied: ids(1, 6),
     });
   });
@@ -154,7 +154,7 @@ describe('a log that ends before what comes next', () => {
     await damage.topic.write(0, ids(8, 11));
     await expectStopped(damage, service, {
       reason: 'Kafka ended at 5, but 7 is to come next: its log was truncated',
-      remedy: '--to start',
+      remedy: 'pesewa realign',
       applied: ids(1, 5),
     });
   });

@@ -62,32 +62,38 @@ it('gives the same result for a log that was cut, however it grows', () => {
 
 describe('a partition is stopped', () => {
   it.each<readonly [string, Case, PositionMismatch, string]>([
-    ['recreated topic', { stored: { next: 50n, topicId: 'b2' } }, 'recreated', '--to start'],
+    ['recreated topic', { stored: { next: 50n, topicId: 'b2' } }, 'recreated', 'pesewa realign'],
     [
       'recreated topic whose offsets look right',
       { stored: { next: 50n, topicId: 'b2' }, committed: 50n },
       'recreated',
-      '--to start',
+      'pesewa realign',
     ],
-    ['cut log', { stored: { next: 50n }, committed: 50n, low: 51n }, 'messages removed', '--to start'],
+    ['cut log', { stored: { next: 50n }, committed: 50n, low: 51n }, 'messages removed', 'pesewa realign'],
     [
       'cut log of a restored database',
       { stored: { next: 50n }, committed: 90n, low: 51n },
-      'messages removed',
-      '--to start',
+      'restored',
+      'the argument recover',
     ],
-    ['log that ends before', { stored: { next: 101n }, committed: 101n }, 'log truncated', '--to start'],
-    ['log that is empty again', { stored: { next: 1n }, high: 0n }, 'log truncated', '--to start'],
+    [
+      'cut log of a restored database that was repaired',
+      { stored: { next: 50n, acceptedCommitted: 90n }, committed: 90n, low: 51n },
+      'messages removed',
+      'pesewa realign',
+    ],
+    ['log that ends before', { stored: { next: 101n }, committed: 101n }, 'log truncated', 'pesewa realign'],
+    ['log that is empty again', { stored: { next: 1n }, high: 0n }, 'log truncated', 'pesewa realign'],
     [
       'log that has grown again',
       { stored: { next: 90n, truncatedAt: 80n }, committed: 90n },
       'log truncated',
-      '--to start',
+      'pesewa realign',
     ],
     ['lost document', { committed: 1n }, 'lost', 'the argument recover'],
     ['lost document of a cut log', { committed: 70n, low: 60n }, 'lost', 'the argument recover'],
-    ['first look at a log without its beginning', { low: 1n }, 'unknown start', '--to start'],
-    ['lost document, forgotten group', { low: 60n, committed: 0n }, 'unknown start', '--to start'],
+    ['first look at a log without its beginning', { low: 1n }, 'unknown start', 'pesewa realign'],
+    ['lost document, forgotten group', { low: 60n, committed: 0n }, 'unknown start', 'pesewa realign'],
     ['restored database', { stored: { next: 50n }, committed: 51n }, 'restored', 'the argument recover'],
     [
       'database restored again after it was accepted',
@@ -112,6 +118,6 @@ describe('a partition is stopped', () => {
     const page = isRepaired ? 'docs/database-restored.md' : 'docs/runbooks/partition-stopped.md';
     expect(remedyText).toContain(page);
     const isRealigned = mismatch !== 'added' && !isRepaired;
-    expect(remedyText.includes('pesewa realign ledger payouts.events.v1 3 --to ')).toBe(isRealigned);
+    expect(remedyText.includes('pesewa realign ledger payouts.events.v1 3 --reason ')).toBe(isRealigned);
   });
 });

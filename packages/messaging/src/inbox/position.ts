@@ -79,7 +79,8 @@ export function checkPosition(facts: PositionFacts): Position {
   const { next } = stored;
   if (stored.topicId !== topicId)
     return stopped('recreated', 'the topic was deleted and created again since we read it');
-  if (next < low)
+  const isAhead = committed > next && committed !== stored.acceptedCommitted;
+  if (next < low && !isAhead)
     return stopped(
       'messages removed',
       `Kafka no longer keeps ${next}, which is to come next: messages are lost`,
@@ -89,7 +90,7 @@ export function checkPosition(facts: PositionFacts): Position {
       'log truncated',
       `Kafka ended at ${stored.truncatedAt ?? high}, but ${next} is to come next: its log was truncated`,
     );
-  if (committed > next && committed !== stored.acceptedCommitted)
+  if (isAhead)
     return stopped(
       'restored',
       `Kafka knows that we had come to ${committed}, but our database is at ${next}: it is an older one`,
@@ -104,8 +105,7 @@ export const RECOVER =
 const RUNBOOK = 'docs/runbooks/partition-stopped.md';
 
 function remedyOf(mismatch: PositionMismatch, { group, bounds, partitions }: PositionFacts): string {
-  const realign = (to: string) =>
-    `pesewa realign ${group} ${bounds.topic} ${bounds.partition} --to ${to} --reason "${mismatch}"`;
+  const realign = `pesewa realign ${group} ${bounds.topic} ${bounds.partition} --reason "${mismatch}"`;
   switch (mismatch) {
     case 'added':
       return `deploy the version that gives the topic more partitions; this one writes to the first ${partitions} alone (${RUNBOOK})`;
@@ -114,9 +114,9 @@ function remedyOf(mismatch: PositionMismatch, { group, bounds, partitions }: Pos
       return RECOVER;
     case 'recreated':
     case 'log truncated':
-      return `${realign('start')}, once what happened is known: it applies again what Kafka has (${RUNBOOK})`;
+      return `${realign}, once what happened is known: it applies again what Kafka has (${RUNBOOK})`;
     case 'messages removed':
     case 'unknown start':
-      return `${realign('start')}, once what is missing was made good or is known not to matter (${RUNBOOK})`;
+      return `${realign}, once what is missing was made good or is known not to matter (${RUNBOOK})`;
   }
 }

@@ -5,10 +5,10 @@ import {
   type RealignPlanView,
 } from '@pesewa/contracts';
 import type { TopicPartition } from '@pesewa/kafka';
-import { proposalExpiryMs } from '@pesewa/kernel';
 import { answer, type Logger, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import type { Realignment, RealignmentDecision, RealignPlan, RealignTarget } from './realignment.ts';
+import { RECOVER } from '../inbox/position.ts';
+import type { Realignment, RealignPlan } from './realignment.ts';
 import type { PartitionPosition, RealignRequest, ServicePositions } from './service-positions.ts';
 
 /** The dependencies of the routes of positions. */
@@ -28,10 +28,8 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
       return refused('unavailable', 'Kafka or the database does not answer: try again');
     }
   };
-  const list = async (only?: 'proposed') =>
-    answer(200, { items: (await positions.list(only)).map(view), next: null });
-  const plan = async (place: TopicPartition, to: RealignTarget) => {
-    const planned = await positions.plan(place, to);
+  const plan = async (place: TopicPartition) => {
+    const planned = await positions.plan(place);
     if (!planned.ok) return refuse(planned.refusal);
     const { seen, ...foreseen } = planned.value;
     return answer(200, { ...view(seen), plan: viewPlan(foreseen) });
@@ -39,48 +37,16 @@ export function addPositionRoutes(operator: Hono, deps: PositionRouteDeps): void
   const realign = async (request: RealignRequest) => {
     const done = await positions.realign(request);
     if (!done.ok) return refuse(done.refusal);
-    logger.info({ ...logged(done.value), operator: request.by }, announcements[done.value.status]);
-    return answer(done.value.status === 'proposed' ? 202 : 200, viewRealignment(done.value));
-  };
-  const decide = async (place: TopicPartition, verdict: RealignmentDecision) => {
-    const decision = await positions.decide(place, verdict);
-    if (!decision.ok) return refuse(decision.refusal);
-    logger.info({ ...logged(decision.value), operator: verdict.by }, announcements[decision.value.status]);
-    return answer(200, viewRealignment(decision.value));
+    logger.info({ position: done.value.id, ...viewRealignment(done.value) }, 'a partition was realigned');
+    return answer(200, viewRealignment(done.value));
   };
   serveOperations(operator, positionOperations, {
-    list: ({ query: { proposed } }) => answered(list(proposed && 'proposed')),
-    realign: ({ body: { topic, partition, to: target, reason, dryRun = false }, operator: by }) => {
-      const to = targetOf(target);
-      return answered<Awaited<ReturnType<typeof plan | typeof realign>>>(
-        dryRun ? plan({ topic, partition }, to) : realign({ topic, partition, to, reason, by }),
-      );
-    },
-    approve: ({ body: { requestedAt, ...place }, operator: by }) =>
-      answered(decide(place, { verdict: 'approve', by, requestedAt: new Date(requestedAt) })),
-    reject: ({ body: { requestedAt, reason, ...place }, operator: by }) =>
-      answered(decide(place, { verdict: 'reject', by, requestedAt: new Date(requestedAt), reason })),
+    list: () => answered(positions.list().then((all) => answer(200, { items: all.map(view), next: null }))),
+    realign: ({ body: { topic, partition, reason, dryRun = false }, operator: by }) =>
+      answered<Awaited<ReturnType<typeof plan | typeof realign>>>(
+        dryRun ? plan({ topic, partition }) : realign({ topic, partition, reason, by }),
+      ),
   });
-}
-
-const announcements = {
-  done: 'a partition was realigned',
-  proposed: 'to realign a partition past messages was proposed',
-  approved: 'a partition was realigned past messages, by two operators',
-  rejected: 'to realign a partition was rejected',
-} as const satisfies Record<Realignment['status'], string>;
-
-const logged = ({ id, from, next, skipped, reason, requestedBy }: Realignment) => ({
-  position: id,
-  from: from === null ? null : String(from),
-  next: String(next),
-  skipped: String(skipped),
-  reason,
-  requestedBy,
-});
-
-function targetOf(to: string): RealignTarget {
-  return to === 'stored' || to === 'start' || to === 'end' ? to : BigInt(to);
 }
 
 const refuse = refusalsAs({
@@ -90,28 +56,8 @@ const refuse = refusalsAs({
     'added',
     'partition: the topic has more partitions than this version gives it; deploy the version that gives it more',
   ],
-  'realign.nothing_stored': [
-    'nothing_stored',
-    'to: the database has no position of this partition; use start, or an offset',
-  ],
-  'realign.not_kept': [
-    'not_kept',
-    'to: Kafka no longer keeps that message; use start, or an offset from low on',
-  ],
-  'realign.beyond_end': [
-    'beyond_end',
-    'to: the topic ends before that; use start, end, or an offset up to high',
-  ],
-  'realign.moved': ['moved', 'the position has changed: read it again, then order or propose again'],
-  'realign.open': ['undecided', 'another realignment is proposed, and not decided yet'],
-  'realign.none': ['not_proposed', 'no realignment of this partition is proposed'],
-  'realign.changed': ['changed', 'requestedAt: another realignment is proposed now: read it, then decide'],
-  'realign.same_operator': [
-    'same_operator',
-    'you proposed it: another operator must approve what skips messages, with a token of their own',
-  ],
-  'realign.expired': ['expired', 'the proposal is older than seven days: propose it again'],
-  'realign.decided': ['decided', 'the proposal is decided already'],
+  'realign.restored': ['restored', `the database is an older one: ${RECOVER}`],
+  'realign.moved': ['moved', 'the position has changed: read it again'],
 });
 
 const text = (offset: bigint | undefined): string | null => (offset === undefined ? null : String(offset));
@@ -137,25 +83,14 @@ function view({ stored, bounds, position, realignment }: PartitionPosition): Pos
   };
 }
 
-function viewPlan({ next, appliedAgain, skipped }: RealignPlan): RealignPlanView {
-  return {
-    next: String(next),
-    appliedAgain: String(appliedAgain),
-    skipped: String(skipped),
-    operators: skipped > 0n ? 2 : 1,
-  };
-}
+const viewPlan = ({ next, appliedAgain, skipped }: RealignPlan): RealignPlanView => ({
+  next: String(next),
+  appliedAgain: String(appliedAgain),
+  skipped: String(skipped),
+});
 
 function viewRealignment(realignment: Realignment): RealignmentView {
-  const { from, reason, requestedBy, at, status, decidedBy, decidedAt, rejectedFor } = realignment;
-  return {
-    ...viewPlan(realignment),
-    from: text(from ?? undefined),
-    status,
-    reason,
-    requestedBy,
-    requestedAt: at.toISOString(),
-    ...(status === 'proposed' && { expiresAt: new Date(proposalExpiryMs({ at })).toISOString() }),
-    ...(decidedBy !== undefined && { decidedBy, decidedAt: decidedAt?.toISOString(), rejectedFor }),
-  };
+  const { from, reason, requestedBy, at } = realignment;
+  const by = { reason, requestedBy, requestedAt: at.toISOString() };
+  return { ...viewPlan(realignment), from: text(from ?? undefined), ...by };
 }

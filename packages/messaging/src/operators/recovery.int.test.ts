@@ -19,12 +19,13 @@ const start = (scope: ReturnType<typeof openTestScope>) => openMessaging(scope, 
 async function recover(
   repair: (recovery: Recovery) => Promise<void>,
   pause: () => Promise<unknown> = async () => undefined,
+  isRestored = true,
 ): Promise<string> {
   const sleep: typeof systemClock.sleep = async (durationMs, signal) =>
     durationMs === 7_000 ? void (await pause()) : systemClock.sleep(durationMs, signal);
   await using scope = openTestScope(config, { clock: { ...systemClock, sleep } });
-  const options = { service, isDryRun: false, passesGaps: false, report: () => undefined } as const;
-  return await recoverDatabase(scope, options, repair);
+  const options = { service, isDryRun: false, passesGaps: false, isRestored } as const;
+  return await recoverDatabase(scope, { ...options, report: () => undefined }, repair);
 }
 
 const begins = ({ begin }: Recovery) => begin();
@@ -36,10 +37,10 @@ it('is refused while the service runs, which goes on', async () => {
   expect(await leasesOf(db).findOne({ _id: 'recovery' })).toBeNull();
 });
 
-it('ends a process that runs unseen, as after its database was replaced under it', async () => {
+it('ends a process that runs unseen', async () => {
   await using unseen = openTestScope(config);
   const { db } = await start(unseen);
-  await leasesOf(db).deleteMany({});
+  await leasesOf(db).updateMany({}, { $set: { until: new Date(0) } });
   const ends = async () => {
     await unseen.aborted;
     await unseen[Symbol.asyncDispose]();
@@ -48,10 +49,15 @@ it('ends a process that runs unseen, as after its database was replaced under it
   expect((await unseen.aborted).message).toContain('a repair of this database is in progress');
 });
 
+it('ends a process that slept through it, or whose database was replaced: its lease is gone', async () => {
+  await using sleeping = openTestScope(config);
+  const { db } = await start(sleeping);
+  await leasesOf(db).deleteMany({});
+  expect((await sleeping.aborted).message).toContain('the database was repaired or replaced');
+});
+
 it('keeps the service stopped until it is done, however often it is begun', async () => {
-  const older: boolean[] = [];
-  const dies = async ({ begin, mayBeOlder }: Recovery) => {
-    older.push(mayBeOlder);
+  const dies = async ({ begin }: Recovery) => {
     await begin();
     throw new Error('died');
   };
@@ -64,8 +70,13 @@ it('keeps the service stopped until it is done, however often it is begun', asyn
     await expectStopped();
   }
   // What has begun was begun for a reason, even if nothing shows it any more.
-  expect(older).toEqual([false, true]);
-  expect(await recover(async () => undefined)).toContain('recovered');
+  expect(await recover(async () => undefined, undefined, false)).toContain('recovered');
+  await using scope = openTestScope(config);
+  await start(scope);
+});
+
+it('is refused if nothing shows an older database and nobody says that it was restored', async () => {
+  await expect(recover(begins, undefined, false)).rejects.toThrow('recover it with --restored');
   await using scope = openTestScope(config);
   await start(scope);
 });

@@ -4,82 +4,102 @@ import type { RecoverOptions, ServiceScope } from '@pesewa/runtime';
 import { leasesOf, RECOVERY } from '../claims/lease.ts';
 import type { PositionMismatch } from '../inbox/position.ts';
 import { type Messaging, type MessagingConfig, type MessagingTuning, openMessaging } from '../messaging.ts';
-import { SILENT_FOR_GOOD_MS } from '../outbox/sweeper.ts';
+import { ALIVE_LEASES, SILENT_FOR_GOOD_MS } from '../outbox/sweeper.ts';
 import type { PartitionPosition } from './service-positions.ts';
 
 /** What the repair of a database works with. */
 export interface Recovery extends RecoverOptions {
   readonly messaging: Messaging;
   readonly clock: Clock;
-  /** Whether there is a sign that the database is an older one, or no way to rule it out. */
-  readonly mayBeOlder: boolean;
   /** Keeps the service stopped until the repair has ended; to be called before anything is written, more than once too. */
   readonly begin: () => Promise<void>;
 }
 
-/** Where a partition goes on after a repair; any other one is left to people. */
-const targets: Partial<Record<PositionMismatch, 'stored' | 'start'>> = {
-  restored: 'stored',
-  lost: 'start',
-  recreated: 'start',
-  'unknown start': 'start',
-};
+const NO_SIGN =
+  'Kafka shows nothing of an older database: if it was restored from a backup, recover it with --restored; if not, it needs no repair';
 
 /**
  * Repairs the database of a stopped service, then realigns its stopped partitions so that each message that Kafka has is
- * applied; gives a line that reports it (ADR 45). The service does not start before it is done. Interrupted, it is begun
- * again; a dry run only reports.
+ * applied; gives a line that reports it (ADR 45). Partitions that Kafka has removed messages of are left to people. The
+ * service does not start before it is done. Interrupted, it is begun again; a dry run only reports.
+ *
+ * @throws Error if nothing shows an older database and nobody says that it was restored: to repair it could book what
+ *   somebody else wrote to our topics, and not to doubt its payments could send them again
  */
 export async function recoverDatabase(
   scope: ServiceScope<MessagingConfig>,
   options: RecoverOptions & MessagingTuning & { readonly service: MessagingService },
   repair: (recovery: Recovery) => Promise<void>,
 ): Promise<string> {
-  const { isDryRun, passesGaps, report, ...tuning } = options;
+  const { isDryRun, passesGaps, isRestored, report, ...tuning } = options;
   const { clock } = scope;
   const messaging = await openMessaging(scope, { ...tuning, isRecovering: true });
   const leases = leasesOf(messaging.db);
   const isContinued = (await leases.findOne({ _id: RECOVERY })) !== null;
   const before = await messaging.positions.list();
-  const stopped = before.flatMap(({ position, bounds }) => {
-    const to = position.kind === 'stopped' && targets[position.mismatch];
-    return to ? [{ ...bounds, to }] : [];
-  });
-  const gone = stopped.find(({ to, low }) => to === 'start' && low > 0n);
-  if (gone && !isDryRun && !passesGaps)
+  const stopped = stoppedOf(before);
+  for (const { place, gone } of stopped.filter((one) => one.gone > 0n))
+    report(`${place}: Kafka no longer has ${gone} messages that this database may not have applied`);
+  const unread = stopped.find(({ mismatch, gone }) => !LEFT_TO_PEOPLE.has(mismatch) && gone > 0n);
+  if (unread && !isDryRun && !passesGaps)
     throw new Error(
-      `${gone.topic}/${gone.partition} is to be read from its start, and Kafka no longer has its first messages: restore a more recent backup, or go on without them by --pass-gaps`,
+      `${unread.place} is to be read from its start, and Kafka no longer has its first messages: restore a more recent backup, or go on without them by --pass-gaps`,
     );
+  if (!isRestored && !isContinued && !showsOlderDatabase(before)) {
+    if (!isDryRun) throw new Error(NO_SIGN);
+    report(NO_SIGN);
+  }
   let hasBegun = false;
   const begin = async () => {
     if (!hasBegun) await lock(messaging, clock, isContinued);
     hasBegun = true;
   };
-  const mayBeOlder = isContinued || showsOlderDatabase(before);
-  await repair({ isDryRun, passesGaps, report, messaging, clock, mayBeOlder, begin });
-  if (isDryRun) return `nothing was changed; ${stopped.length} partitions would be read again`;
-  if (isContinued || stopped.length > 0) await begin();
-  for (const { topic, partition, to } of stopped) {
-    const request = { topic, partition, to, reason: 'the database was recovered', by: 'recover' };
-    const realigned = await messaging.positions.realign(request);
-    if (!realigned.ok) throw new Error(`${topic}/${partition} can't be realigned: ${realigned.refusal}`);
+  await repair({ isDryRun, passesGaps, isRestored, report, messaging, clock, begin });
+  const again = stopped.filter(({ isReadAgain }) => isReadAgain);
+  if (isDryRun) return `nothing was changed; ${again.length} partitions would be read again`;
+  await begin();
+  for (const { topic, partition, place } of again) {
+    const by = { reason: 'the database was recovered', by: 'recover', isRepaired: true };
+    const realigned = await messaging.positions.realign({ topic, partition, ...by });
+    if (!realigned.ok) throw new Error(`${place} can't be realigned: ${realigned.refusal}`);
   }
+  // Whoever slept through the repair ends by that when it wakes.
+  await leases.deleteMany({ _id: ALIVE_LEASES, owner: { $ne: messaging.owner } });
   await leases.deleteOne({ _id: RECOVERY, owner: messaging.owner });
-  return `recovered; ${stopped.length} partitions are read again once the service starts`;
+  return `recovered; ${again.length} partitions are read again once the service starts`;
+}
+
+/** If messages are gone, these partitions still stop at the first of them, until people realign each. */
+const LEFT_TO_PEOPLE: ReadonlySet<PositionMismatch> = new Set(['restored', 'messages removed']);
+
+/**
+ * The partitions that are stopped, whether a repair lets them go on, and how many of the messages that are to be applied
+ * Kafka no longer has.
+ */
+export function stoppedOf(positions: readonly Pick<PartitionPosition, 'stored' | 'bounds' | 'position'>[]) {
+  return positions.flatMap(({ position, stored, bounds: { topic, partition, topicId, low } }) => {
+    if (position.kind !== 'stopped' || position.mismatch === 'added') return [];
+    const next = stored?.topicId === topicId ? stored.next : 0n;
+    const gone = next < low ? low - next : 0n;
+    const { mismatch } = position;
+    const isReadAgain = mismatch !== 'messages removed';
+    return [{ topic, partition, place: `${topic}/${partition}`, mismatch, gone, isReadAgain }];
+  });
 }
 
 /**
- * Whether Kafka shows that a database is an older one: a partition was committed further than the database knows, whatever
- * else does not fit; or Kafka knows nothing of the group, and proves nothing.
+ * Whether Kafka shows that a database may be an older one: a partition was committed further than the database knows,
+ * whatever else does not fit; its topic is another one, of which a commit proves nothing; or Kafka knows nothing of the
+ * group. It does not show a backup that is younger than the last commit.
  */
 export function showsOlderDatabase(
   positions: readonly Pick<PartitionPosition, 'stored' | 'bounds'>[],
 ): boolean {
-  const isAhead = positions.some(
+  const isSign = positions.some(
     ({ stored, bounds: { committed = 0n, topicId } }) =>
-      committed > (stored?.next ?? 0n) && (stored?.topicId ?? topicId) === topicId,
+      committed > (stored?.next ?? 0n) || (stored?.topicId ?? topicId) !== topicId,
   );
-  return isAhead || (positions.length > 0 && positions.every(({ bounds }) => bounds.committed === undefined));
+  return isSign || (positions.length > 0 && positions.every(({ bounds }) => bounds.committed === undefined));
 }
 
 /**
@@ -93,7 +113,7 @@ async function lock(
 ): Promise<void> {
   const leases = leasesOf(db);
   const refuseAnother = async () => {
-    const others = { _id: /^alive\//, owner: { $ne: owner }, $expr: { $gt: ['$until', '$$NOW'] } };
+    const others = { _id: ALIVE_LEASES, owner: { $ne: owner }, $expr: { $gt: ['$until', '$$NOW'] } };
     const alive = await leases.findOne(others);
     if (alive)
       throw new Error(`${alive.owner} is running: stop the service, wait some seconds, and run this again`);

@@ -6,17 +6,7 @@ import { isDuplicateKey, transactionOptions } from '../database/mongo.ts';
 import { type ConsumerOffset, findOffset, offsetsOf } from '../inbox/offsets.ts';
 import { findDiscardedEventIds } from '../inbox/parked-store.ts';
 import { checkPosition, type Position, type PositionFacts } from '../inbox/position.ts';
-import {
-  checkRealignment,
-  decideRealignment,
-  type PlanRefusal,
-  planRealignment,
-  type Realignment,
-  type RealignmentDecision,
-  type RealignmentRefusal,
-  type RealignPlan,
-  type RealignTarget,
-} from './realignment.ts';
+import { type PlanRefusal, planRealignment, type Realignment, type RealignPlan } from './realignment.ts';
 
 /** A partition that a service consumes, as its database and Kafka have it. */
 export interface PartitionPosition extends PositionFacts {
@@ -28,32 +18,27 @@ export interface PartitionPosition extends PositionFacts {
   readonly realignment: Realignment | null;
 }
 
-/** Where an operator wants a stopped partition to go on. */
+/** Who wants a stopped partition to go on, and why. */
 export interface RealignRequest extends TopicPartition {
-  readonly to: RealignTarget;
   readonly reason: string;
   readonly by: string;
+  /** Whether the database was repaired just now, if it was restored from a backup. */
+  readonly isRepaired?: boolean;
 }
 
 /** Why an operator's request was refused; the position has not changed. */
-export type RealignRefusal = PlanRefusal | RealignmentRefusal | 'realign.unknown' | 'realign.moved';
+export type RealignRefusal = PlanRefusal | 'realign.unknown' | 'realign.moved';
 
 /**
  * The operators' actions on the positions of a service (ADR 43). Rejects while Kafka or the database does not answer.
  */
 export interface ServicePositions {
-  /** All of them, or those whose realignment is proposed: where none is, Kafka is not asked. */
-  readonly list: (only?: 'proposed') => Promise<readonly PartitionPosition[]>;
+  readonly list: () => Promise<readonly PartitionPosition[]>;
   readonly plan: (
     place: TopicPartition,
-    to: RealignTarget,
+    isRepaired?: boolean,
   ) => Promise<Result<RealignPlan & { readonly seen: PartitionPosition }, RealignRefusal>>;
-  /** Realigns a stopped partition or, if that skips messages, proposes to. */
   readonly realign: (request: RealignRequest) => Promise<Result<Realignment, RealignRefusal>>;
-  readonly decide: (
-    place: TopicPartition,
-    decision: RealignmentDecision,
-  ) => Promise<Result<Realignment, RealignRefusal>>;
 }
 
 /** The dependencies of {@link ServicePositions}. */
@@ -70,88 +55,52 @@ export interface ServicePositionsDeps {
 
 type RealignmentDocument = Omit<Realignment, 'id'> & { readonly _id: string };
 
-/** Somebody else has moved the position or decided since it was read. */
+/** Somebody else has moved the position since it was read. */
 class MovedError extends Error {
   override readonly name = 'MovedError';
 }
 
 /** Builds {@link ServicePositions}. */
 export function createServicePositions(deps: ServicePositionsDeps): ServicePositions {
-  const offsets = offsetsOf(deps.db);
-  const realignments = deps.db.collection<RealignmentDocument>('realignments');
-  const look = createLook(deps, offsets, realignments);
-  const now = () => new Date(deps.clock.nowMs());
+  const { client, db, consumed, clock } = deps;
+  const realignments = db.collection<RealignmentDocument>('realignments');
+  const look = createLook(deps, offsetsOf(db), realignments);
 
-  async function write(
-    before: Realignment | null,
-    after: Realignment,
-    move?: PartitionPosition,
-  ): Promise<Result<Realignment, RealignRefusal>> {
-    try {
-      await deps.client.withSession((session) =>
-        session.withTransaction(async () => {
-          if (move) await moveOffset(deps.db, move, after, session);
-          await noteRealignment(realignments, before, after, session);
-        }, transactionOptions),
-      );
-    } catch (error) {
-      if (error instanceof MovedError || isDuplicateKey(error)) return refuse('realign.moved');
-      throw error;
-    }
-    return accept(after);
-  }
-
-  const plan: ServicePositions['plan'] = async (place, to) => {
+  const plan: ServicePositions['plan'] = async (place, isRepaired = false) => {
     const [seen] = (await isConsumed(deps, place)) ? await look([place]) : [];
     if (!seen) return refuse('realign.unknown');
-    const planned = planRealignment(seen, seen.position, to);
+    const planned = planRealignment(seen, seen.position, isRepaired);
     return planned.ok ? accept({ ...planned.value, seen }) : planned;
   };
 
   return {
     plan,
-    list: async (only) => {
-      const proposed = only && (await realignments.find({ status: only }).toArray()).map(({ _id }) => _id);
-      if (proposed?.length === 0 || deps.consumed.size === 0) return [];
-      const places = await deps.positions.places([...deps.consumed.keys()]);
-      return look(places.filter((place) => proposed?.includes(idOf(deps.group, place)) ?? true));
-    },
-    realign: async ({ topic, partition, to, reason, by }) => {
-      const planned = await plan({ topic, partition }, to);
+    list: async () => (consumed.size === 0 ? [] : look(await deps.positions.places([...consumed.keys()]))),
+    realign: async ({ topic, partition, reason, by: requestedBy, isRepaired }) => {
+      const planned = await plan({ topic, partition }, isRepaired);
       if (!planned.ok) return planned;
       const { seen, ...foreseen } = planned.value;
-      const { topicId } = seen.bounds;
-      const wanted = { ...foreseen, id: seen.id, topicId, from: fromOf(seen), reason };
-      const made: Realignment = { ...wanted, requestedBy: by, at: now(), status: 'done' };
-      if (foreseen.skipped === 0n) return write(seen.realignment, made, seen);
-      const judged = checkRealignment(seen.realignment, { ...made, status: 'proposed' });
-      if (!judged.ok) return judged;
-      return judged.value === 'repeated' && seen.realignment
-        ? accept(seen.realignment)
-        : write(seen.realignment, { ...made, status: 'proposed' });
-    },
-    decide: async (place, decision) => {
-      const id = idOf(deps.group, place);
-      const found = await realignments.findOne({ _id: id });
-      const decided = decideRealignment(found && fromDocument(found), { ...decision, at: now() });
-      if (!decided.ok) return decided;
-      const { realignment, isFresh } = decided.value;
-      if (!isFresh) return accept(realignment);
-      if (decision.verdict === 'reject') return write(found && fromDocument(found), realignment);
-      const planned = await plan(place, realignment.next);
-      if (!planned.ok) return planned;
-      const { seen } = planned.value;
-      // A proposal is valid only for the topic and the position that it was made for.
-      if (seen.bounds.topicId !== realignment.topicId || fromOf(seen) !== realignment.from)
-        return refuse('realign.moved');
-      return write(found && fromDocument(found), realignment, seen);
+      const { id, stored } = seen;
+      const by = { reason, requestedBy, at: new Date(clock.nowMs()) };
+      const { id: _id, ...document } = { ...foreseen, id, from: stored?.next ?? null, ...by };
+      try {
+        await client.withSession((session) =>
+          session.withTransaction(async () => {
+            await moveOffset(db, seen, document, session);
+            await realignments.replaceOne({ _id }, document, { upsert: true, session });
+          }, transactionOptions),
+        );
+      } catch (error) {
+        if (error instanceof MovedError || isDuplicateKey(error)) return refuse('realign.moved');
+        throw error;
+      }
+      return accept({ ...document, id });
     },
   };
 }
 
 const idOf = (group: string, { topic, partition }: TopicPartition): string =>
   `${group}/${topic}/${partition}`;
-const fromOf = ({ stored }: PartitionPosition): bigint | null => stored?.next ?? null;
 const fromDocument = ({ _id, ...document }: RealignmentDocument): Realignment => ({ id: _id, ...document });
 
 async function isConsumed(
@@ -175,9 +124,8 @@ function createLook(
     const before = await storedOf(places);
     const all = await positions.bounds(topicPrefix + group, places);
     const after = await storedOf(places);
-    const noted = await realignments
-      .find({ _id: { $in: places.map((place) => idOf(group, place)) } })
-      .toArray();
+    const ids = places.map((place) => idOf(group, place));
+    const noted = await realignments.find({ _id: { $in: ids } }).toArray();
     const lastById = new Map(noted.map((document) => [document._id, fromDocument(document)]));
     return all.flatMap((bounds, index): PartitionPosition[] => {
       const topic = consumed.get(bounds.topic);
@@ -194,30 +142,14 @@ function createLook(
   };
 }
 
-/** Writes the new state of a realignment, unless somebody else has written one since it was read. */
-async function noteRealignment(
-  realignments: Collection<RealignmentDocument>,
-  before: Realignment | null,
-  { id: _id, ...document }: Realignment,
-  session: ClientSession,
-): Promise<void> {
-  if (before === null) {
-    await realignments.insertOne({ _id, ...document }, { session });
-    return;
-  }
-  const { status, at } = before;
-  const { matchedCount } = await realignments.replaceOne({ _id, status, at }, document, { session });
-  if (matchedCount === 0) throw new MovedError(`the realignment of ${_id} is not what it was`);
-}
-
 /** Moves a position to a realignment's target, unless it has moved since it was read. */
 async function moveOffset(
   db: Db,
   { id, stored, bounds }: PartitionPosition,
-  { next, topicId, requestedBy }: Realignment,
+  { next, requestedBy }: Pick<Realignment, 'next' | 'requestedBy'>,
   session: ClientSession,
 ): Promise<void> {
-  const { committed } = bounds;
+  const { committed, topicId } = bounds;
   const offsets = offsetsOf(db);
   const discarded = await findDiscardedEventIds(db, bounds, session);
   const moved: Omit<ConsumerOffset, '_id'> = {

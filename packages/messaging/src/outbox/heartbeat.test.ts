@@ -10,18 +10,18 @@ import { type HeartbeatDeps, startHeartbeat } from './sweeper.ts';
 const logger = createLogger({ name: 'test', level: 'silent' });
 
 /** The presence of a process; the test controls its monotonic clock and its database. */
-async function openPresence() {
+async function openPresence(isRecovering = false) {
   const monotonic = { ms: 1_000 };
-  const database: { answers: Promise<void>; ended?: unknown; repair?: object } = {
+  const database: { answers: Promise<void>; ended?: unknown; repair?: object; isForgotten?: boolean } = {
     answers: Promise.resolve(),
   };
   const aborted = Promise.withResolvers<Error>();
   const ownership = createOwnership('me', () => monotonic.ms);
   const leases = {
     deleteMany: async () => undefined,
-    findOneAndUpdate: async () => {
+    findOneAndUpdate: async (_lease: unknown, _update: unknown, { upsert }: { readonly upsert: boolean }) => {
       await database.answers;
-      return { owner: 'me' };
+      return database.isForgotten && !upsert ? null : { owner: 'me' };
     },
     findOne: async () => database.repair ?? null,
     updateOne: async (lease: unknown) => {
@@ -36,8 +36,10 @@ async function openPresence() {
     ownership,
     monotonicMs: () => monotonic.ms,
     abort: aborted.resolve,
+    isRecovering,
   });
-  return { presence, monotonic, database, maySend: ownership.maySend, aborted: aborted.promise };
+  const { maySend, isAlive } = ownership;
+  return { presence, monotonic, database, maySend, isAlive, aborted: aborted.promise };
 }
 
 const own = groupCommitSource('test', 'me');
@@ -105,6 +107,27 @@ it('a process that runs unseen, or wakes, while its database is repaired ends at
   expect((await aborted).message).toContain('a repair of this database is in progress');
   monotonic.ms += 60_000;
   expect(maySend(own)).toBe(false);
+  await presence[Symbol.asyncDispose]();
+});
+
+it('a process that slept through a repair of its database ends when it wakes, because its lease is gone', async () => {
+  const { presence, monotonic, database, isAlive, aborted } = await openPresence();
+  database.isForgotten = true;
+  expect((await aborted).message).toContain('the database was repaired or replaced');
+  monotonic.ms += 5_000;
+  expect(isAlive()).toBe(false);
+  await presence[Symbol.asyncDispose]();
+});
+
+it('a repair goes on with its own lock, and ends once another repair has it', async () => {
+  const { presence, monotonic, database, isAlive, aborted } = await openPresence(true);
+  for (const owner of ['dead', 'me']) {
+    database.repair = { owner };
+    monotonic.ms += 5_000;
+    await expect.poll(isAlive).toBe(true);
+  }
+  database.repair = { owner: 'another' };
+  expect((await aborted).message).toContain('a repair of this database is in progress');
   await presence[Symbol.asyncDispose]();
 });
 

@@ -13,6 +13,8 @@ export interface Ownership {
    * Until when, by the same clock, no other process can take this one for dead and send the outbox records it has committed.
    */
   readonly heartbeatSafeUntil: (untilMs: number) => void;
+  /** Whether that time has not come yet. Before a repair of the database goes on, it has come (ADR 45). */
+  readonly isAlive: () => boolean;
   readonly maySend: (source: string) => boolean;
 }
 
@@ -25,7 +27,9 @@ export function createOwnership(owner: string, nowMs: () => number): Ownership {
   const owned = new Set<string>();
   let partitionsSafeUntilMs = 0;
   let heartbeatSafeUntilMs = 0;
+  const isAlive = () => nowMs() < heartbeatSafeUntilMs;
   return {
+    isAlive,
     take: (source) => void owned.add(source),
     lose: (source) => void owned.delete(source),
     partitionsSafeUntil: (untilMs) => {
@@ -35,7 +39,7 @@ export function createOwnership(owner: string, nowMs: () => number): Ownership {
       heartbeatSafeUntilMs = Math.max(heartbeatSafeUntilMs, untilMs);
     },
     maySend: (source) => {
-      if (isGroupCommit(source)) return ownerOf(source) !== owner || nowMs() < heartbeatSafeUntilMs;
+      if (isGroupCommit(source)) return ownerOf(source) !== owner || isAlive();
       return owned.has(source) && nowMs() < partitionsSafeUntilMs;
     },
   };

@@ -61,7 +61,13 @@ it('sends what the dead left, each source in its order, and leaves the living th
   await outbox.insertMany([...dead, living, forgotten]);
   const { sent, relay } = openFakeRelay(outbox);
   const ownership = createOwnership('living', monotonicMs);
-  const living1 = await startHeartbeat({ ...shared, owner: 'living', ownership });
+  const living1 = await startHeartbeat({
+    ...shared,
+    owner: 'living',
+    ownership,
+    abort: () => undefined,
+    isRecovering: false,
+  });
   await using _sweeper = startSweeper({ ...shared, outbox, relay, owner: 'me' });
   await eventually(async () => expect(await outbox.countDocuments()).toBe(1));
   expect(sent.filter((id) => id !== forgotten._id)).toEqual(dead.map(({ _id }) => _id));

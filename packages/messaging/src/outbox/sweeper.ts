@@ -33,10 +33,14 @@ const OWN_UNSENT_AFTER_MS = 5_000;
 const RECORDS_PER_READ = 8;
 const RECORDS_AT_ONCE_MAX = 500;
 
+/** The leases by which processes are alive. */
+export const ALIVE_LEASES = /^alive\//;
 const aliveLease = (owner: string) => `alive/${owner}`;
 const SWEEPER_LEASE = 'outbox-sweeper';
 const REPAIRED =
   'a repair of this database is in progress or was interrupted: run the program with the argument recover until it reports that it is done (docs/database-restored.md)';
+const FORGOTTEN =
+  'the database was repaired or replaced while this process was silent: what it remembers is of another one';
 
 interface SweeperDeps {
   readonly outbox: Outbox;
@@ -112,8 +116,10 @@ function endingLease(
 /** The dependencies of a process's heartbeat. */
 export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
   readonly ownership: Pick<Ownership, 'heartbeatSafeUntil'>;
-  /** Ends the process; undefined in one that itself repairs the database, or looks at it. */
-  readonly abort?: ((error: Error) => void) | undefined;
+  /** Ends the process. */
+  readonly abort: (error: Error) => void;
+  /** Whether the process itself repairs the database, or looks at it. */
+  readonly isRecovering: boolean;
 }
 
 /**
@@ -124,24 +130,31 @@ export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
  * after the next renewal: outbox records that were swept meanwhile are in Kafka twice, but none comes for the first time after
  * a newer one. A process that ends in order ends its lease, so that others can send its outbox records at once.
  *
- * It ends once a repair of the database has begun: what it remembers is of another database.
+ * It ends once a repair of the database has begun, or if its lease is gone, because a repair came to its end meanwhile:
+ * what it remembers is of another database. A repair ends once another one has its lock.
  */
 export async function startHeartbeat(deps: HeartbeatDeps): Promise<Loop> {
-  const { leases, owner, clock, logger, ownership, abort } = deps;
+  const { leases, owner, clock, logger, ownership, abort, isRecovering } = deps;
   const name = aliveLease(owner);
-  /** False if the database is being repaired. */
-  const renew = async (): Promise<boolean> => {
+  let hadLock = false;
+  /** Gives the reason why the process must end, if there is one. */
+  const renew = async (isRenewal: boolean): Promise<string | undefined> => {
     // The lease counts from when the server gets the request, so it ends no earlier than this.
     const untilMs = deps.monotonicMs() + ALIVE_MS;
-    await takeLease(leases, { name, owner, durationMs: ALIVE_MS });
-    if (abort && (await leases.findOne({ _id: RECOVERY }))) return false;
+    if (!(await takeLease(leases, { name, owner, durationMs: ALIVE_MS, isRenewal }))) return FORGOTTEN;
+    const lock = await leases.findOne({ _id: RECOVERY });
+    hadLock ||= lock?.owner === owner;
+    if (lock && lock.owner !== owner && (hadLock || !isRecovering)) return REPAIRED;
     ownership.heartbeatSafeUntil(untilMs);
-    return true;
+    return undefined;
   };
-  await leases.deleteMany({ _id: /^alive\//, until: { $lt: new Date(clock.nowMs() - HEARTBEAT_KEPT_MS) } });
-  if (!(await renew())) {
+  // By the server's clock: whoever finds its lease gone ends, so a wrong clock must not delete any.
+  const isOld = { $lt: ['$until', { $subtract: ['$$NOW', HEARTBEAT_KEPT_MS] }] };
+  await leases.deleteMany({ _id: ALIVE_LEASES, $expr: isOld });
+  const refused = await renew(false);
+  if (refused !== undefined) {
     await endLease(leases, { name, owner });
-    throw new Error(REPAIRED);
+    throw new Error(refused);
   }
   const loop = startLoop({
     name: 'heartbeat',
@@ -149,7 +162,8 @@ export async function startHeartbeat(deps: HeartbeatDeps): Promise<Loop> {
     clock,
     logger,
     round: async () => {
-      if (!(await renew())) abort?.(new Error(REPAIRED));
+      const reason = await renew(true);
+      if (reason !== undefined) abort(new Error(reason));
       return false;
     },
   });

@@ -1,5 +1,5 @@
-import { breakOperations, consumerGroups, parkedOperations, positionOperations } from '@pesewa/contracts';
-import { ClientError, describeRealignment, inWords, messageOf } from '@pesewa/operator-client';
+import { breakOperations, consumerGroups, parkedOperations } from '@pesewa/contracts';
+import { ClientError, inWords, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { decide } from '../view/decide.ts';
 import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
@@ -10,7 +10,6 @@ import { type Columns, facts, tableOf, tabs } from '../view/table.ts';
 import { age, count, state, time, words } from '../view/values.ts';
 import { choiceOf, doOrShowAgain, isForbidden, part, type Routes, type Visit } from '../visits.ts';
 import { nameOf } from './break.ts';
-import { pathOfPartition } from './consumers.ts';
 import { describePause, pathOfResume, readPauses } from './pauses.ts';
 import { type KindName, type Proposal, proposalKinds } from './proposals.ts';
 
@@ -79,21 +78,16 @@ function readWaiting(visit: Visit): Promise<readonly Found[]> {
       const given = { what: `Resume ${describePause(pause)}`, path: pathOfResume(pause), why };
       return requestedBy !== null && { ...given, requestedBy, requestedAt: pause.pausedAt };
     }),
-    ...consumerGroups.flatMap((service) => {
-      const parked = call(service, parkedOperations.list, { query: { proposed: 'true' } });
-      const positions = call(service, positionOperations.list, { query: { proposed: 'true' } });
-      return [
-        find('discard of a message', parked, ({ id, discard: it }) => {
+    ...consumerGroups.map((service) =>
+      find(
+        'discard of a message',
+        call(service, parkedOperations.list, { query: { proposed: 'true' } }),
+        ({ id, discard: it }) => {
           const given = { what: `Discard ${id}`, path: pathTo('parked', id), why: it?.reason };
           return it && { ...it, ...given };
-        }),
-        find('start of a partition', positions, ({ realignment: it, ...place }) => {
-          if (it?.status !== 'proposed') return undefined;
-          const what = `${service}, ${place.topic} ${place.partition}: ${describeRealignment(it)}`;
-          return { ...it, what, path: pathOfPartition(service, place), why: it.reason };
-        }),
-      ];
-    }),
+        },
+      ),
+    ),
   ]);
 }
 

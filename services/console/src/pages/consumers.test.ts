@@ -6,7 +6,7 @@ import { well } from './health.fixture.ts';
 const evil = `<script>alert(1)</script>"'`;
 const path = '/rails/consumers/ledger/payouts.events.v1/1';
 const place = { topic: 'payouts.events.v1', partition: 1 };
-const plan = { next: '125', appliedAgain: '0', skipped: '5', operators: 2 };
+const plan = { next: '124', appliedAgain: '0', skipped: '4' };
 
 const position = (more: Partial<PositionView> = {}): PositionView => ({
   ...place,
@@ -22,7 +22,6 @@ const position = (more: Partial<PositionView> = {}): PositionView => ({
 const realignment: RealignmentView = {
   ...plan,
   from: '120',
-  status: 'proposed',
   reason: evil,
   requestedBy: 'ama',
   requestedAt: '2026-11-27T11:00:00.000Z',
@@ -52,80 +51,33 @@ describe('consumers', () => {
 });
 
 describe('a stopped partition', () => {
-  it('shows what a realignment does before it is proposed, by one call', async () => {
-    const planned: PlannedPositionView = { ...position(), plan };
+  it('shows what a realignment does before it is done, by one call', async () => {
+    const planned: PlannedPositionView = { ...position({ realignment }), plan };
     const { signIn, asked } = openConsole({
-      ...list(position()),
-      [realign]: (body: { readonly dryRun?: boolean }) =>
-        body.dryRun === true ? planned : answered(202, realignment),
+      ...list(position({ realignment })),
+      [realign]: (body: { readonly dryRun?: boolean }) => (body.dryRun === true ? planned : realignment),
     });
     const ama = await signIn('ama');
-    const written = { to: 'end', reason: 'reported by hand' };
+    const written = { reason: 'reported by hand' };
     const { html } = await ama.post(path, { ...written, step: 'foresee' });
-    expect(textOf(html)).toContain('Propose to start at 125: 0 applied again, 5 skipped');
-    // The end moves on: what was seen is what is proposed.
-    expect(html).toContain('name="to" value="125"');
-    const done = await ama.post(path, { ...written, what: 'realign', to: '125' });
+    expect(textOf(html)).toContain('124 the next message: 0 applied again, 4 gone');
+    expect(textOf(html)).toContain('Start at 124: 0 applied again');
+    expect(html).not.toContain('<script>alert');
+    const done = await ama.post(path, written);
     expect(done.goesTo).toBe(path);
     const calls = asked.filter(({ what }) => what === realign).map(({ body }) => body);
     expect(calls).toEqual([
-      { ...place, to: 'end', reason: 'reported by hand', dryRun: true },
-      { ...place, to: '125', reason: 'reported by hand' },
+      { ...place, ...written, dryRun: true },
+      { ...place, ...written },
     ]);
   });
 
   it('says why it stays, with what was written', async () => {
-    const refusal = answered(409, { code: 'beyond_end', message: 'to: the topic ends before that' });
+    const refusal = answered(409, { code: 'restored', message: 'the database is an older one' });
     const { signIn } = openConsole({ ...list(position()), [realign]: refusal });
-    const done = await (await signIn('ama')).post(path, { what: 'realign', to: '999', reason: evil });
-    expect([done.status, textOf(done.html).includes('the topic ends before that')]).toEqual([409, true]);
-    expect(done.html).toContain('value="999"');
+    const done = await (await signIn('ama')).post(path, { reason: evil });
+    expect([done.status, textOf(done.html).includes('the database is an older one')]).toEqual([409, true]);
     expect(done.html).not.toContain('<script>alert');
-  });
-
-  it.each(['approve', 'reject'])('has a proposal that is ended by %s, with one call', async (what) => {
-    const called = `${realign}/${what}`;
-    const { signIn, asked } = openConsole({ ...list(position({ realignment })), [called]: realignment });
-    const kofi = await signIn('kofi');
-    const { html } = await kofi.get(path);
-    const seen = { requestedAt: '2026-11-27T11:00:00.000Z' };
-    const reason = what === 'reject' && { reason: 'not these' };
-    expect(html).toContain('name="reason"');
-    for (const [name, value] of Object.entries({ ...seen, what }))
-      expect(html).toContain(`name="${name}" value="${value}"`);
-    const done = await kofi.post(path, { what, ...seen, ...reason });
-    expect(done.goesTo).toBe(path);
-    const body = { ...place, ...seen, ...reason };
-    expect(asked.filter((one) => one.what === called)).toEqual([{ what: called, body, by: 'kofi' }]);
-  });
-
-  it('shows the proposal that there is now, where another one was seen', async () => {
-    const changed = answered(409, { code: 'changed', message: 'another realignment is proposed now' });
-    const anew = { ...realignment, requestedAt: '2026-11-27T11:30:00.000Z', skipped: '80' };
-    const now = list(position({ realignment: anew }));
-    const { signIn } = openConsole({ ...now, [`${realign}/approve`]: changed });
-    const done = await (await signIn('kofi')).post(path, {
-      what: 'approve',
-      requestedAt: '2026-11-27T11:00:00.000Z',
-    });
-    expect(done.status).toBe(409);
-    for (const shown of [
-      'another realignment is proposed now',
-      'ama proposed at 27/11/2026',
-      'Start it at 125, and skip 80 messages for good',
-    ])
-      expect(textOf(done.html)).toContain(shown);
-  });
-
-  it('leaves what one proposed to another', async () => {
-    const { signIn } = openConsole(list(position({ realignment })));
-    const own = textOf((await (await signIn('ama')).get(path)).html);
-    expect(own).toContain('Another operator must approve what you proposed.');
-    const { html } = await (await signIn('kofi', 'approver')).get(path);
-    expect(textOf(html)).toContain('Start it at 125, and skip 5 messages for good');
-    expect(html).not.toContain('<script>alert');
-    const operator = textOf((await (await signIn('esi', 'operator')).get(path)).html);
-    expect(operator).toContain('takes the role approver');
   });
 
   it('that no service consumes is not found', async () => {

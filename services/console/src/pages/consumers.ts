@@ -10,16 +10,13 @@ import {
 import { describeRealignment, inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change, type Foreseen } from '../view/change.ts';
-import { decide, reasonField } from '../view/decide.ts';
+import { reasonField } from '../view/decide.ts';
 import { type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
 import { counted, state, time, words } from '../view/values.ts';
-import { choiceOf, type Given, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { type Given, part, type Routes, type Submission, type Visit } from '../visits.ts';
 import { healthOf, SERVICES } from './health.ts';
-
-const targetHint =
-  'stored: where our database stands; start or end: of what Kafka keeps; or the offset of a message';
 
 /** How each service stands, also in its topics, and what starts a stopped partition (ADR 43). */
 export function addConsumerPages(routes: Routes): void {
@@ -62,7 +59,7 @@ const columns: Columns<PositionView> = [
 ];
 
 /** Where a consumer's position in a partition is shown and changed. */
-export const pathOfPartition = (
+const pathOfPartition = (
   service: ConsumerGroup,
   { topic, partition }: Pick<PositionView, 'topic' | 'partition'>,
 ) => pathOf(['rails', 'consumers', service, topic, String(partition)]);
@@ -74,26 +71,20 @@ function placeOf({ part: of }: Visit) {
   throw new RefusedError(`there is no consumer ${of('service')}`, 404);
 }
 
-/** A proposal is decided; a partition that is stopped without one is started elsewhere. */
+/** A stopped partition is started with what Kafka keeps. */
 async function ask(visit: Visit, given: Given): Promise<Change> {
-  const { service, place, path } = placeOf(visit);
+  const { service, place } = placeOf(visit);
   const { items } = await visit.upstream.call(service, positionOperations.list, {});
   const one = items.find(({ topic, partition }) => topic === place.topic && partition === place.partition);
   if (!one)
     throw new RefusedError(`${service} does not consume ${place.topic} ${visit.part('partition')}`, 404);
   const isStopped = one.state === 'stopped';
-  const isProposed = one.realignment?.status === 'proposed';
-  const canStart = isStopped && !isProposed;
   return {
     title: `Partition ${place.partition} of ${place.topic} at ${service}: ${inWords(one.state)}`,
-    about: html`${isStopped ? html`<p class="problem">${one.reason}. ${one.remedy}</p>` : nothing}
-${isProposed ? section('Proposed', proposal(visit, one, path, given('reason'))) : nothing}${section('Facts', factsOf(visit, one))}`,
-    role: canStart ? 'operator' : 'viewer',
-    ...(canStart && {
-      fields: [
-        { name: 'to', label: 'Start at', value: given('to'), hint: targetHint, isRequired: true },
-        reasonField(given('reason')),
-      ],
+    about: html`${isStopped ? html`<p class="problem">${one.reason}. ${one.remedy}</p>` : nothing}${section('Facts', factsOf(visit, one))}`,
+    role: isStopped ? 'operator' : 'viewer',
+    ...(isStopped && {
+      fields: [reasonField(given('reason'))],
       foresee: () => foresee(visit, given),
     }),
     back: [SERVICES, 'All services'],
@@ -107,56 +98,26 @@ function factsOf({ times }: Visit, one: PositionView): Html {
     ['What does not fit', mismatch === undefined ? undefined : inWords(mismatch)],
     [
       'Last realignment',
-      last &&
-        html`${inWords(last.status)}, by ${last.requestedBy} at ${time(last.requestedAt, times)}: ${words(last.reason, times)}${last.rejectedFor && html`; by ${last.decidedBy}: ${words(last.rejectedFor, times)}`}`,
+      last && html`by ${last.requestedBy} at ${time(last.requestedAt, times)}: ${words(last.reason, times)}`,
     ],
   ]);
 }
 
 async function foresee(visit: Visit, given: Given): Promise<Foreseen> {
   const { service, place } = placeOf(visit);
-  const body = { ...place, to: given('to') ?? '', reason: given('reason') ?? '', dryRun: true };
+  const body = { ...place, reason: given('reason') ?? '', dryRun: true };
   const { plan } = await visit.upstream.call(service, dryRunOf(positionOperations.realign), { body });
-  const { next, appliedAgain, skipped, operators } = plan;
-  const isAlone = operators === 1;
+  const { next, appliedAgain } = plan;
   return {
-    shown: html`<p>${describeRealignment(plan)}. What is applied again has no second effect; what is skipped never takes effect${isAlone ? '' : ', so another operator must approve it'}.</p>`,
-    submit: `${isAlone ? 'Start' : 'Propose to start'} at ${next}: ${appliedAgain} applied again, ${skipped} skipped`,
-    isDangerous: !isAlone,
-    // The end of what Kafka keeps moves on: what was seen is what is asked for.
-    hidden: { what: 'realign', to: next },
+    shown: html`<p>${describeRealignment(plan)}. What is applied again has no second effect; what is gone never takes effect.</p>`,
+    submit: `Start at ${next}: ${appliedAgain} applied again`,
   };
-}
-
-function proposal(
-  visit: Visit,
-  { realignment }: PositionView,
-  action: string,
-  written: string | undefined,
-): Html {
-  if (!realignment) return nothing;
-  const { requestedBy, requestedAt, reason, next, skipped } = realignment;
-  return html`<p>${requestedBy} proposed at ${time(requestedAt, visit.times)}: ${describeRealignment(realignment)}. ${words(reason, visit.times)}</p>
-${decide(visit, {
-  action,
-  requestedBy,
-  approve: `Start it at ${next}, and skip ${counted(Number(skipped), 'message')} for good`,
-  otherwise: 'the partition stays stopped',
-  hidden: { requestedAt },
-  reason: written,
-})}`;
 }
 
 async function act(submission: Submission): Promise<string> {
   const { upstream, field } = submission;
   const { service, place, path } = placeOf(submission);
-  const what = choiceOf(field, 'what', ['realign', 'approve', 'reject']);
-  const { realign, approve, reject } = positionOperations;
-  const reason = field('reason') ?? '';
-  const seen = { ...place, requestedAt: field('requestedAt') ?? '' };
-  if (what === 'realign')
-    await upstream.call(service, realign, { body: { ...place, to: field('to') ?? '', reason } });
-  else if (what === 'approve') await upstream.call(service, approve, { body: seen });
-  else await upstream.call(service, reject, { body: { ...seen, reason } });
+  const body = { ...place, reason: field('reason') ?? '' };
+  await upstream.call(service, positionOperations.realign, { body });
   return path;
 }

@@ -54,12 +54,15 @@ describe('a payout is not cancelled', () => {
     const unclear: PayoutDomainEvent = { kind: 'requeued', dueAtMs: 9_000, unclear: true };
     payout.givenState(payoutDecider.evolve(submitting, unclear)).when(cancel).isRefused('payout.maybe_sent');
   });
-  it('that may have been sent before its database was restored', () => {
-    payout
-      .givenState({ ...payoutDecider.initial, earlierUnclear: true })
-      .when(cancel)
-      .isRefused('payout.maybe_sent');
-  });
+  it.each([{ earlierUnclear: true }, { recipientKnown: false }])(
+    'that may have been sent before its database was restored: %j',
+    (back) => {
+      payout
+        .givenState({ ...payoutDecider.initial, ...back })
+        .when(cancel)
+        .isRefused('payout.maybe_sent');
+    },
+  );
   it.each<PayoutDomainEvent>([
     { kind: 'failed', reason: 'Account closed' },
     { kind: 'completed', railFee: 0n, reason: 'Successful' },

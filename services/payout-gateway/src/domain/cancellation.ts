@@ -23,6 +23,7 @@ interface CancellationContext {
   readonly status: PayoutStatus;
   readonly step: string;
   readonly earlierUnclear: boolean;
+  readonly recipientKnown: boolean;
   readonly statusReason: string | null;
   readonly cancelRequestedBy: string | null;
 }
@@ -40,7 +41,8 @@ export function decideCancellation(
     return refuse(
       state.status === 'FAILED' && state.statusReason === CANCELLED ? 'payout.already_there' : 'payout.ended',
     );
-  if (state.earlierUnclear) return refuse('payout.maybe_sent');
+  // What was brought back without its recipient may have been sent before.
+  if (state.earlierUnclear || !state.recipientKnown) return refuse('payout.maybe_sent');
   if (state.step === 'held') return accept([cancelled(by)]);
   if (state.step !== 'accepted') return refuse('payout.maybe_sent');
   return state.cancelRequestedBy === null

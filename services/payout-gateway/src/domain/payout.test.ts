@@ -197,6 +197,8 @@ describe('a payout that the database had forgotten', () => {
     const decision = payout.givenState(back).when({ kind: 'confirmHold', nowMs: 1_000 });
     decision.emits(withheld);
     decision.leadsTo({ step: 'unknown', dueAtMs: null });
+    const undoubted = payout.givenState({ ...back, earlierUnclear: false });
+    undoubted.when({ kind: 'confirmHold', nowMs: 1_000 }).emits(withheld);
   });
   it('is sent again where its recipient is known, once its rail does not know it', () => {
     const known: PayoutState = { ...payoutDecider.initial, ...sent };

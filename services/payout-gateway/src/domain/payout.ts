@@ -53,7 +53,8 @@ function decide(
     case 'confirmHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
       if (state.cancelRequestedBy !== null) return accept([cancelled(state.cancelRequestedBy)]);
-      return accept([state.earlierUnclear ? { kind: 'withheld' } : { kind: 'held', dueAtMs: command.nowMs }]);
+      if (state.earlierUnclear || !state.recipientKnown) return accept([{ kind: 'withheld' }]);
+      return accept([{ kind: 'held', dueAtMs: command.nowMs }]);
     case 'refuseHold':
       if (state.step !== 'accepted') return refuse('payout.already_there');
       return accept([{ kind: 'failed', reason: command.reason }]);

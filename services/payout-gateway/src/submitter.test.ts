@@ -1,0 +1,71 @@
+import { createIds, systemClock, systemRandom } from '@pesewa/kernel';
+import { createLogger } from '@pesewa/runtime';
+import type { ClientSession } from 'mongodb';
+import { expect, it } from 'vitest';
+import { payout } from './app.fixture.ts';
+import type { CausedCommand } from './payouts.ts';
+import { startSubmitter } from './submitter.ts';
+
+/** Makes a payout due in a process that is alive or was silent; gives what the rail was asked, and what was recorded. */
+async function makeDue(isAlive: boolean) {
+  const asked: string[] = [];
+  const recorded: CausedCommand[] = [];
+  let isAvailable = false;
+  const submitter = startSubmitter({
+    store: {} as unknown as Parameters<typeof startSubmitter>[0]['store'],
+    payouts: { apply: async () => [] },
+    messaging: {
+      isAlive: () => isAlive,
+      groupCommit: () => ({
+        submit: async (item) => {
+          recorded.push(item as unknown as CausedCommand);
+          return undefined as never;
+        },
+      }),
+    },
+    rails: [
+      {
+        name: 'upstream',
+        isAvailable: () => isAvailable,
+        payouts: {
+          submit: async ({ reference }) => {
+            asked.push(reference);
+            return { kind: 'accepted' };
+          },
+        },
+      },
+    ],
+    concurrencyMax: 1,
+    isPaused: () => false,
+    pauseMs: 600_000,
+    clock: systemClock,
+    ids: createIds(systemClock, systemRandom),
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    crashPoint: () => undefined,
+  });
+  // It does not search for payouts in the database.
+  isAvailable = true;
+  const actions: (() => void)[] = [];
+  submitter.claimOnWrite([{ before: payout, after: { ...payout, step: 'held' } }], {
+    session: {} as ClientSession,
+    emit: () => undefined,
+    afterCommit: (action) => void actions.push(action),
+    afterRollback: () => undefined,
+  });
+  for (const action of actions) action();
+  await expect.poll(() => recorded).toHaveLength(1);
+  await submitter[Symbol.asyncDispose]();
+  return { asked, outcome: recorded[0]?.command };
+}
+
+it('calls a rail while its process is alive', async () => {
+  const { asked, outcome } = await makeDue(true);
+  expect(asked).toEqual([payout.reference]);
+  expect(outcome).toMatchObject({ kind: 'recordAttempt', outcome: { kind: 'accepted' } });
+});
+
+it('calls none if its process was silent: its database may be in repair, and the rail is to be asked first', async () => {
+  const { asked, outcome } = await makeDue(false);
+  expect(asked).toEqual([]);
+  expect(outcome).toMatchObject({ kind: 'recordAttempt', outcome: { kind: 'notSent' } });
+});
