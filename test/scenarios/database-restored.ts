@@ -1,7 +1,7 @@
 import type { ServiceName } from '@pesewa/contracts';
 import { exchange, postJson } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
-import type { MongoClient } from 'mongodb';
+import { type MongoClient, ReadConcern } from 'mongodb';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { Scenario } from './scenario.ts';
@@ -22,15 +22,19 @@ export type DatabaseName = keyof typeof ownerOf;
 /** How long a realigned partition may take until it has started again and was read to its end. */
 const GOES_ON_MS = 60_000;
 
-/** Copies a database as a backup does: every collection, by the server itself. */
+/** Copies a database as a backup does: all collections as they are at one moment. */
 export async function backUp(client: MongoClient, name: string): Promise<void> {
-  const db = client.db(name);
-  const collections = await db.listCollections({}, { nameOnly: true }).toArray();
-  for (const { name: coll } of collections)
-    await db
-      .collection(coll)
-      .aggregate([{ $out: { db: backupOf(name), coll } }])
-      .toArray();
+  const copy = client.db(backupOf(name));
+  await copy.dropDatabase();
+  await client.withSession({ snapshot: true }, async (session) => {
+    // The session alone takes no snapshot if the client has another read concern.
+    const db = client.db(name, { readConcern: new ReadConcern('snapshot') });
+    const collections = await client.db(name).listCollections({}, { nameOnly: true }).toArray();
+    for (const { name: coll } of collections) {
+      const documents = await db.collection(coll).find({}, { session, promoteValues: false }).toArray();
+      if (documents.length > 0) await copy.collection(coll).insertMany(documents);
+    }
+  });
 }
 
 /** Replaces the database by the copy: records that are not in it are gone, and indexes are as the service made them. */

@@ -46,7 +46,7 @@ async function makeDue(isAlive: boolean) {
   // It does not search for payouts in the database.
   isAvailable = true;
   const actions: (() => void)[] = [];
-  submitter.claimOnWrite([{ before: payout, after: { ...payout, step: 'held' } }], {
+  submitter.claimDue([{ before: payout, after: { ...payout, step: 'held' } }], {
     session: {} as ClientSession,
     emit: () => undefined,
     afterCommit: (action) => void actions.push(action),
