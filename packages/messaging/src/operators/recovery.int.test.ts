@@ -40,7 +40,7 @@ it('is refused while the service runs, which goes on', async () => {
 it('ends a process that runs unseen', async () => {
   await using unseen = openTestScope(config);
   const { db } = await start(unseen);
-  await leasesOf(db).updateMany({}, { $set: { until: new Date(0) } });
+  await leasesOf(db).updateMany({}, { $set: { until: new Date(Date.now() - 60_000) } });
   const ends = async () => {
     await unseen.aborted;
     await unseen[Symbol.asyncDispose]();
