@@ -22,6 +22,8 @@ export type DatabaseName = keyof typeof ownerOf;
 /** How long a realigned partition may take until it has started again and was read to its end. */
 const GOES_ON_MS = 60_000;
 
+const asStored = { promoteValues: false } as const;
+
 /** Copies a database as a backup does: all collections as they are at one moment. */
 export async function backUp(client: MongoClient, name: string): Promise<void> {
   const copy = client.db(backupOf(name));
@@ -29,9 +31,13 @@ export async function backUp(client: MongoClient, name: string): Promise<void> {
   await client.withSession({ snapshot: true }, async (session) => {
     // The session alone takes no snapshot if the client has another read concern.
     const db = client.db(name, { readConcern: new ReadConcern('snapshot') });
-    const collections = await client.db(name).listCollections({}, { nameOnly: true }).toArray();
-    for (const { name: coll } of collections) {
-      const documents = await db.collection(coll).find({}, { session, promoteValues: false }).toArray();
+    for (const { name: coll, ...one } of await client.db(name).listCollections().toArray()) {
+      // The server reads no snapshot of a capped collection.
+      const isCapped = 'options' in one && one.options?.['capped'] === true;
+      const found = isCapped
+        ? client.db(name).collection(coll).find({}, asStored)
+        : db.collection(coll).find({}, { ...asStored, session });
+      const documents = await found.toArray();
       if (documents.length > 0) await copy.collection(coll).insertMany(documents);
     }
   });
