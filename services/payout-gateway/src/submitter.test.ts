@@ -6,8 +6,12 @@ import { payout } from './app.fixture.ts';
 import type { CausedCommand } from './payouts.ts';
 import { startSubmitter } from './submitter.ts';
 
-/** Makes a payout due in a process that is alive or was silent; gives what the rail was asked, and what was recorded. */
-async function makeDue(isAlive: boolean) {
+/**
+ * Makes a payout due, in a process that is alive or was silent at the claim and at the call; gives what was claimed, what the
+ * rail was asked, and what was recorded.
+ */
+async function makeDue(atClaim: boolean, atCall: boolean) {
+  let isAlive = atClaim;
   const asked: string[] = [];
   const recorded: CausedCommand[] = [];
   let isAvailable = false;
@@ -46,26 +50,31 @@ async function makeDue(isAlive: boolean) {
   // It does not search for payouts in the database.
   isAvailable = true;
   const actions: (() => void)[] = [];
-  submitter.claimDue([{ before: payout, after: { ...payout, step: 'held' } }], {
+  const [change] = submitter.claimDue([{ before: payout, after: { ...payout, step: 'held' } }], {
     session: {} as ClientSession,
     emit: () => undefined,
     afterCommit: (action) => void actions.push(action),
     afterRollback: () => undefined,
   });
+  isAlive = atCall;
   for (const action of actions) action();
-  await expect.poll(() => recorded).toHaveLength(1);
+  if (change?.after.step === 'submitting') await expect.poll(() => recorded).toHaveLength(1);
   await submitter[Symbol.asyncDispose]();
-  return { asked, outcome: recorded[0]?.command };
+  return { step: change?.after.step, asked, outcome: recorded[0]?.command };
 }
 
 it('calls a rail while its process is alive', async () => {
-  const { asked, outcome } = await makeDue(true);
+  const { asked, outcome } = await makeDue(true, true);
   expect(asked).toEqual([payout.reference]);
   expect(outcome).toMatchObject({ kind: 'recordAttempt', outcome: { kind: 'accepted' } });
 });
 
 it('calls none if its process was silent: its database may be in repair, and the rail is to be asked first', async () => {
-  const { asked, outcome } = await makeDue(false);
+  const { asked, outcome } = await makeDue(true, false);
   expect(asked).toEqual([]);
   expect(outcome).toMatchObject({ kind: 'recordAttempt', outcome: { kind: 'notSent' } });
+});
+
+it('claims none while its process is silent: another may send it, and the end of its earlier life may be unknown here', async () => {
+  expect(await makeDue(false, false)).toEqual({ step: 'held', asked: [], outcome: undefined });
 });

@@ -173,7 +173,7 @@ function startQueue(
     collection: deps.store.collection,
     open: { step: 'held', rail: rail.name, queue },
     alsoSet: attemptUpdate('submitting'),
-    mayClaim: () => rail.isAvailable() && !deps.isPaused({ rail: rail.name }),
+    mayClaim: () => deps.messaging.isAlive() && rail.isAvailable() && !deps.isPaused({ rail: rail.name }),
     leaseMs: LEASE_MS,
     workTimeoutMs: CALL_TIMEOUT_MS,
     batchMax: 100,
