@@ -101,7 +101,9 @@ export async function openIngress(): Promise<void> {
       reconciler: {
         POLL_CAP_MS: '2000',
         POLLS_BEFORE_BREAK: '10000',
-        UNKNOWN_REFERENCE_GRACE_MS: '3000',
+        BOOKS_GRACE_MS: '3000',
+        REPUBLISH_REQUESTS_MAX: '1',
+        STEP_PAUSE_MS: '500',
       },
     }),
   );

@@ -101,7 +101,6 @@ async function open(name: string): Promise<void> {
       // Services that crash again and again finalise nothing meanwhile; no break may open because of that.
       NOT_FOUND_GRACE_MS: '120000',
       POLLS_BEFORE_BREAK: '1000',
-      UNKNOWN_REFERENCE_GRACE_MS: '600000',
     },
     'webhook-dispatcher': { DELIVERY_DEADLINE_MS: '1000' },
   };

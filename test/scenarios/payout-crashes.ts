@@ -63,7 +63,6 @@ function openCrashScenario(name: string): Promise<Scenario> {
       COMPARISON_INTERVAL: '*/5 * * * * *',
       // However long the rows take, a payment that stays pending gets a break for its callback alone.
       POLLS_BEFORE_BREAK: '1000',
-      UNKNOWN_REFERENCE_GRACE_MS: '600000',
     },
     // A delivery's lease depends on its deadline.
     'webhook-dispatcher': { DELIVERY_DEADLINE_MS: '1000' },

@@ -1,5 +1,4 @@
 import { refuse, systemClock } from '@pesewa/kernel';
-import { createLogger } from '@pesewa/runtime';
 import { asOperator } from '@pesewa/testkit';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
@@ -59,7 +58,6 @@ function operator(
       propose: async () => refuse('break.unknown'),
       decide: async () => refuse('decision.unknown'),
     },
-    logger: createLogger({ name: 'test', level: 'silent' }),
   });
   return asOperator(app);
 }

@@ -1,6 +1,6 @@
 import { comparisonOperations, type WalletComparisonView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { answer, answerJson, type Logger, serveOperations } from '@pesewa/runtime';
+import { answer, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import { addBreakRoutes, type BreakRouteDeps } from './breaks/routes.ts';
 import { addDecisionRoutes, type DecisionRouteDeps } from './decisions/routes.ts';
@@ -20,20 +20,21 @@ export function addOperatorRoutes(
       readonly comparison: Comparison;
       /** The configured rails: wallets of others are shown as they last were, and not compared any more. */
       readonly railNames: readonly string[];
-      readonly logger: Logger;
     },
 ): void {
-  operator.onError((error, context) => {
-    deps.logger.error({ err: error, route: context.req.routePath }, 'request failed');
-    return answerJson(context, 500, { code: 'broken', message: 'something broke on our side' });
-  });
   const view = (run: RunDocument) => viewRun(run, deps.railNames.includes(run.rail));
   serveOperations(operator, comparisonOperations, {
     drift: async ({ query: { courses } }) => {
-      const items = (await deps.wallets.wallets()).map(async ({ latest }) => ({
-        ...view(latest),
-        ...(courses && latest.drift !== 0n && { course: await courseOf(deps, latest) }),
-      }));
+      const items = (await deps.wallets.wallets()).map(async ({ latest }) => {
+        const course = courses && latest.drift !== 0n ? await deps.wallets.course(latest) : undefined;
+        const text = (drift: bigint) => formatAmount(drift, latest.currency);
+        return {
+          ...view(latest),
+          ...(course && {
+            course: course.map(({ at, drift }) => ({ at: at.toISOString(), drift: text(drift) })),
+          }),
+        };
+      });
       return answer(200, { items: await Promise.all(items), next: null });
     },
     runs: async ({ query }) => {
@@ -51,16 +52,8 @@ export function addOperatorRoutes(
   addDecisionRoutes(operator, deps);
 }
 
-async function courseOf({ wallets }: { readonly wallets: Pick<WalletStore, 'course'> }, latest: RunDocument) {
-  const course = await wallets.course(latest);
-  return course.map(({ at, drift }) => ({
-    at: at.toISOString(),
-    drift: formatAmount(drift, latest.currency),
-  }));
-}
-
 function viewRun(run: RunDocument, configured: boolean): WalletComparisonView {
-  const { _id, at, rail, currency, withinRange, candidates, overdue, ...amounts } = run;
+  const { _id, at, rail, currency, withinRange, candidates, overdue, finding, explainedBy } = run;
   const text = (minor: bigint) => formatAmount(minor, currency);
   return {
     id: _id,
@@ -68,24 +61,23 @@ function viewRun(run: RunDocument, configured: boolean): WalletComparisonView {
     rail,
     configured,
     currency,
-    railBalance: text(amounts.railBalance),
-    float: text(amounts.float),
-    drift: text(amounts.drift),
-    lower: text(amounts.lower),
-    upper: text(amounts.upper),
+    railBalance: text(run.railBalance),
+    float: text(run.float),
+    drift: text(run.drift),
+    lower: text(run.lower),
+    upper: text(run.upper),
     withinRange,
-    finding: run.finding,
-    explainedBy: run.explainedBy,
-    unexplained: text(amounts.unexplained),
+    finding,
+    explainedBy,
+    unexplained: text(run.unexplained),
     unexplainedSince: run.unexplainedSince?.toISOString() ?? null,
     overdue: overdue
       ? {
-          count: overdue.count,
+          ...overdue,
           isCut: overdue.isCut === true,
           mayDebit: text(overdue.mayDebit),
           mayCredit: text(overdue.mayCredit),
           oldestAt: overdue.oldestAt.toISOString(),
-          references: overdue.references,
         }
       : null,
     candidates,

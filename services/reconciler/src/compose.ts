@@ -20,8 +20,9 @@ import { openDecisionStore } from './decisions/store.ts';
 import type { Break } from './domain/break.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { openWindowPayments } from './matching/payments.ts';
-import { countCloseRecords, createMetrics } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
+import type { PolledRail } from './polling/polled-rail.ts';
 import { startPoller } from './polling/poller.ts';
 import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
 import { closeRateLimit, closesPerSecond, openRailRateLimit } from './polling/rail-rate-limit.ts';
@@ -34,16 +35,15 @@ import { gaugeStanding } from './status/metrics.ts';
 import { addStatusRoutes } from './status/routes.ts';
 import { openSilentRails } from './status/silent-rails.ts';
 import { openStatusStore } from './status/store.ts';
-import { startArrivals } from './steps/arrivals.ts';
+import { type Arrivals, startArrivals } from './steps/arrivals.ts';
 import { type Audit, addAuditRoutes, createAudit } from './steps/audit.ts';
-import { watchEntries } from './steps/entries.ts';
 import { lateAfterMs } from './steps/following.ts';
 import { openGatewayRecords } from './steps/gateway-records.ts';
 import { gaugeSteps } from './steps/metrics.ts';
 import { createRequests } from './steps/request.ts';
 import { startSteps } from './steps/steps.ts';
 import { openStepStore } from './steps/store.ts';
-import { openStepWatches, watchUnknown } from './steps/watches.ts';
+import { watchEntries, watchOpen, watchWebhooks } from './steps/watches.ts';
 import { openWorkingStore } from './store.ts';
 import { type Comparison, createComparison } from './wallets/comparison.ts';
 import { openWalletStore } from './wallets/store.ts';
@@ -61,24 +61,12 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const { messaging, store, decisionStore, railNames, windowPayments } = parts;
   const statusStore = openStatusStore(parts.db, store.collection);
   const metrics = createMetrics(scope.metrics, store, clock, railNames);
-  gaugeStanding({
-    ...parts,
-    payments: windowPayments,
-    statusStore,
-    registry: scope.metrics,
-    rails: railNames,
-  });
-  const { arrived } = await scope.open(
-    'arrivals',
-    startArrivals({
-      ...parts,
-      limitMs: config.STEP_LIMIT_MS,
-      pauseMs: config.STEP_PAUSE_MS,
-      registry: scope.metrics,
-    }),
-  );
-  const asking = { ...parts.proof, arrived, rails: parts.polledRails, pauseMs: config.POLL_PAUSE_MS };
-  const poller = await scope.open('poller', startPoller({ ...parts, ...metrics, ...asking }));
+  const standing = { payments: windowPayments, statusStore, registry: scope.metrics, rails: railNames };
+  gaugeStanding({ ...parts, ...standing });
+  const arriving = { limitMs: config.STEP_LIMIT_MS, pauseMs: config.STEP_PAUSE_MS, registry: scope.metrics };
+  const arrivals = await scope.open('arrivals', startArrivals({ ...parts, ...arriving }));
+  const asking = { rails: parts.polledRails, pauseMs: config.POLL_PAUSE_MS };
+  const poller = await scope.open('poller', startPoller({ ...parts, ...metrics, ...arrivals, ...asking }));
   const workingSet = createWorkingSet({
     ...parts,
     timing: {
@@ -88,12 +76,11 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     },
     applied: (applied, { session }) => decisionStore.applied(applied, new Date(clock.nowMs()), session),
     claimDue: poller.claimDue,
-    ended: metrics.ended,
   });
   messaging.showWaiting({ decisions: decisionStore.countProposed });
   await messaging.consume(createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts) }));
   const comparison = await composeComparison(scope, parts, rails);
-  const audit = await composeSteps(scope, parts, workingSet);
+  const audit = await composeSteps(scope, parts, { ...arrivals, workingSet });
   await composeCloses(scope, parts);
   const decisions = createDecisions(parts);
   const life = createBreakLife({
@@ -106,26 +93,31 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life });
 }
 
-/** The steps that take too long, and the audits that look at all open payments again. */
-async function composeSteps(scope: Scope, parts: Parts, workingSet: WorkingSet): Promise<Audit> {
+/** The steps that take too long, and the audit that looks at all open payments again. */
+async function composeSteps(
+  scope: Scope,
+  parts: Parts,
+  further: Pick<Arrivals, 'arrivedUntilMs'> & { readonly workingSet: WorkingSet },
+): Promise<Audit> {
   const { config } = scope;
-  const { messaging, store, breaks } = parts;
-  const ofPayments = openStepWatches(messaging.database, store.collection);
-  const audit = createAudit(parts.stepStore, ofPayments, scope.clock);
+  const { messaging, store } = parts;
+  const audit = createAudit(parts.stepStore, scope.clock);
   gaugeSteps(scope.metrics, parts, audit);
-  const watches = [
-    ...ofPayments,
-    watchUnknown(store.collection, config.UNKNOWN_REFERENCE_GRACE_MS),
-    watchEntries('payout', store, breaks, config.BOOKS_GRACE_MS),
-    watchEntries('collection', store, breaks, config.BOOKS_GRACE_MS),
-  ];
-  const limits = { limitMs: config.STEP_LIMIT_MS, requestsMax: config.REPUBLISH_REQUESTS_MAX };
-  const pauseMs = config.STEP_PAUSE_MS;
-  await scope.open('steps', startSteps({ ...parts, ...limits, workingSet, watches, pauseMs }));
-  await scope.open(
-    'schedule of the audit',
-    scheduleJob({ ...parts, name: 'audit', interval: config.COVERAGE_INTERVAL, run: audit.start }),
-  );
+  const steps = {
+    ...parts,
+    ...further,
+    watches: [
+      ...parts.records.map((gateway) => watchOpen(gateway, store.collection)),
+      watchWebhooks(messaging.database('webhooks').collection('deliveries'), store.collection),
+      watchEntries('payout', store, config.BOOKS_GRACE_MS),
+      watchEntries('collection', store, config.BOOKS_GRACE_MS),
+    ],
+    limitMs: config.STEP_LIMIT_MS,
+    requestsMax: config.REPUBLISH_REQUESTS_MAX,
+    pauseMs: config.STEP_PAUSE_MS,
+  };
+  await scope.open('steps', startSteps(steps));
+  await parts.scheduleRun('audit', config.COVERAGE_INTERVAL, audit.start);
   addAuditRoutes(scope.operator, audit);
   return audit;
 }
@@ -137,35 +129,21 @@ async function composeCloses(scope: Scope, parts: Parts): Promise<void> {
   const closeStore = openCloseStore(parts.db);
   const perSecondMax = config.CLOSE_POLLS_PER_SECOND;
   const ofCloses = { ...parts, closeStore, payments, rails, pauseMs: config.POLL_PAUSE_MS };
-  const asking = await scope.open(
-    'asking of closes',
-    startAsking({
-      ...ofCloses,
-      rateLimitOf: ({ name, capabilities }) => {
-        const railPerSecond = capabilities.polling.perSecondMax;
-        return closeRateLimit(rateLimit, name, { perSecondMax, railPerSecond });
-      },
-      triesMax: config.CLOSE_TRIES_MAX,
-      finished: countCloseRecords(scope.metrics),
-    }),
-  );
+  const asked = {
+    triesMax: config.CLOSE_TRIES_MAX,
+    rateLimitOf: ({ name, capabilities }: PolledRail) =>
+      closeRateLimit(rateLimit, name, { perSecondMax, railPerSecond: capabilities.polling.perSecondMax }),
+  };
+  const asking = await scope.open('asking of closes', startAsking({ ...ofCloses, ...asked }));
   const driving = await scope.open('driving of closes', startCloses({ ...ofCloses, gathered: asking.wake }));
-  const lagMs = config.CLOSE_LAG_MS;
-  const closes = createCloses({
-    ...ofCloses,
-    lagMs,
-    keepDays: config.CLOSE_KEEP_DAYS,
-    opened: driving.wake,
-  });
-  await scope.open(
-    'schedule of the daily close',
-    scheduleJob({ ...parts, name: 'daily close', interval: config.CLOSE_INTERVAL, run: closes.openDue }),
-  );
+  const times = { lagMs: config.CLOSE_LAG_MS, keepDays: config.CLOSE_KEEP_DAYS };
+  const closes = createCloses({ ...ofCloses, ...times, opened: driving.wake });
+  await parts.scheduleRun('daily close', config.CLOSE_INTERVAL, closes.openDue);
   addCloseRoutes(scope.operator, {
     closes,
     store: closeStore,
     railNames: parts.railNames,
-    closeLagMs: lagMs,
+    closeLagMs: times.lagMs,
     perSecondOf: (rail) => {
       const polling = rails.find(({ name }) => name === rail)?.capabilities.polling;
       return closesPerSecond(perSecondMax, polling?.perSecondMax ?? Infinity);
@@ -186,11 +164,8 @@ async function composeStatements(scope: Scope, parts: Parts): Promise<void> {
       keepMs: config.STATEMENT_KEEP_DAYS * DAY_MS,
     }),
   );
-  const run = () => statements.lookForLate(parts.byStatement);
-  await scope.open(
-    'schedule of late ends of statements',
-    scheduleJob({ ...parts, name: 'late ends of statements', interval: config.CLOSE_INTERVAL, run }),
-  );
+  const lookForLate = () => statements.lookForLate(parts.byStatement);
+  await parts.scheduleRun('late ends of statements', config.CLOSE_INTERVAL, lookForLate);
   addStatementRoutes(scope.operator, { ...parts, statements, mappings: openMappingStore(parts.db) });
 }
 
@@ -204,14 +179,10 @@ async function composeComparison(scope: Scope, parts: Parts, rails: Pick<Rails, 
     unexplainedMaxMs: config.COMPARISON_UNEXPLAINED_MAX_MS,
     openMaxMs: config.COMPARISON_OPEN_MAX_MS,
   });
-  const comparing = scheduleJob({
-    ...parts,
-    name: 'wallet comparison',
-    interval: config.COMPARISON_INTERVAL,
-    run: comparison.run,
-    taken: () => scope.crashPoint('reconciler.comparison.after-lease'),
+  await parts.scheduleRun('wallet comparison', config.COMPARISON_INTERVAL, () => {
+    scope.crashPoint('reconciler.comparison.after-lease');
+    return comparison.run();
   });
-  await scope.open('schedule of the wallet comparison', comparing);
   return comparison;
 }
 
@@ -235,6 +206,9 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
   const [{ findTakenOnAtMs }] = records;
   const byStatement = rails.all.flatMap((rail) => (rail.capabilities.sendsStatements ? rail.name : []));
   const lagMs = config.CALLBACK_LAG_MS;
+  /** Runs work by a cron expression, on one replica at a time. */
+  const scheduleRun = (name: string, interval: string, run: () => Promise<unknown>) =>
+    scope.open(`schedule of the ${name}`, scheduleJob({ name, interval, run, messaging, logger }));
   return {
     messaging,
     db,
@@ -260,6 +234,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
     decisionStore: openDecisionStore(db),
     adjustmentStore: openAdjustmentStore(db),
     requestRepublication: createRequests(scope.metrics, clock),
+    scheduleRun,
     logger,
     clock,
     random,

@@ -23,17 +23,13 @@ const amountsSetting = z
   .default('')
   .transform((text, context): ReadonlyMap<string, bigint> => {
     const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim().split(':'));
-    const amounts = entries.map(
-      ([currency = '', amount = '']) => [currency, parseAmount(amount, currency)] as const,
-    );
-    const wrong = amounts.findIndex(([, amount]) => !amount.ok);
-    if (wrong !== -1) {
-      const message = `entry ${wrong + 1} must be CURRENCY:amount, such as KES:250000.00`;
-      context.addIssue({ code: 'custom', message });
-    }
-    return new Map(
-      amounts.flatMap(([currency, amount]) => (amount.ok ? [[currency, amount.value.minor]] : [])),
-    );
+    const amounts = entries.map(([currency = '', amount = ''], place) => {
+      const parsed = parseAmount(amount, currency);
+      const message = `entry ${place + 1} must be CURRENCY:amount, such as KES:250000.00`;
+      if (!parsed.ok) context.addIssue({ code: 'custom', message });
+      return [currency, parsed.ok ? parsed.value.minor : 0n] as const;
+    });
+    return new Map(amounts);
   });
 
 /** The settings of the reconciler. */
@@ -61,12 +57,9 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   NOT_FOUND_GRACE_MS: durationMsSetting
     .default(30_000)
     .describe('how long after a rail accepted a payment its NOT FOUND does not count'),
-  UNKNOWN_REFERENCE_GRACE_MS: durationMsSetting
-    .default(600_000)
-    .describe('how long a proven callback may name an unknown payment before a break opens'),
   UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(30)
-    .describe('how long until a reference that only callbacks name is forgotten and its break closed'),
+    .describe('how long until a reference that only callbacks name is forgotten'),
   PAYMENT_KEEP_DAYS: wholeNumberSetting({ min: 400, max: 3_650 })
     .default(800)
     .describe('how long an ended payment without open work or a break stays in the working set'),
@@ -87,7 +80,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   BOOKS_GRACE_MS: durationMsSetting
     .default(60_000)
     .describe(
-      "how long the ledger may lag behind a payment's end, and behind the first request to republish it; by default a break opens after eight such times",
+      "how long the ledger may lag behind a payment's end, a payment behind a proven callback, and both behind the first request to republish; by default a break opens after eight such times",
     ),
   BREAKS_RESOLVED_ALONE_UP_TO: amountsSetting.describe(
     'amounts above which an approver must approve `resolve`, as `KES:250000.00,GHS:20000` (other currencies: one suffices)',

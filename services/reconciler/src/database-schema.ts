@@ -40,7 +40,6 @@ const polls: CollectionSchema = {
     // An end reported in time takes no room here.
     { key: { endHeardAt: 1, _id: 1 }, ...where('endHeardAt') },
     { key: { booksDueAt: 1 }, ...where('booksDueAt') },
-    { key: { unknownSince: 1, _id: 1 }, ...where('unknownSince') },
     // Set when nothing is left to do, and of references that only callbacks name.
     { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
     { key: IN_FLIGHT_KEY, partialFilterExpression: { inFlight: true } },

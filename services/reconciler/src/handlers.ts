@@ -52,12 +52,8 @@ function applyOwned({ workingSet, railFee }: HandlerDeps, kind: PaymentKind) {
   return (events: readonly OwnersEvent[], transaction: BatchTransaction): Promise<void> => {
     const observed = events.map((event) => {
       const { eventId, traceparent, payload } = event;
-      return {
-        reference: payload.reference,
-        eventId,
-        traceparent,
-        observation: observationOf(kind, railFee, event),
-      };
+      const observation = observationOf(kind, railFee, event);
+      return { reference: payload.reference, eventId, traceparent, observation };
     });
     return workingSet.apply(observed, transaction);
   };
@@ -211,18 +207,18 @@ function orderedBy(event: OrderEvent): FloatMove {
 
 function postingOf(event: PostingEvent, partition: number): ObservedEvent {
   const { name, atMs } = common(event);
-  const { reference } = event.payload;
   const posting = POSTINGS[event.type];
-  const observed = { reference, eventId: event.eventId };
+  const posted = { kind: 'posted', name, posting, atMs } as const;
+  const observed = { reference: event.payload.reference, eventId: event.eventId };
   if (event.type === 'pesewa.ledger.HoldReleased' || event.type === 'pesewa.ledger.HoldRefused')
-    return { ...observed, observation: { kind: 'posted', name, posting, moved: null, atMs } };
-  const { rail, currency } = event.payload;
-  const minor = paidBy(event.payload, posting);
-  const moved = { rail, currency, minor };
+    return { ...observed, observation: { ...posted, moved: null } };
+  const { rail, currency, ...payload } = event.payload;
+  const amount = 'amountReceived' in payload ? payload.amountReceived : payload.amount;
+  const minor = event.type === 'pesewa.ledger.HoldCaptured' ? -amount : amount;
   // The rail's own fee changes the float, but is not part of the payment's amount.
-  const cost = 'railCost' in event.payload ? event.payload.railCost : 0n;
+  const cost = 'railCost' in payload ? payload.railCost : 0n;
   const move = { rail, currency, minor: minor - cost, by: { partition } };
-  return { ...observed, observation: { kind: 'posted', name, posting, moved, atMs }, move };
+  return { ...observed, observation: { ...posted, moved: { rail, currency, minor } }, move };
 }
 
 const POSTINGS = {
@@ -233,12 +229,3 @@ const POSTINGS = {
   // The payout fails, with nothing to release.
   'pesewa.ledger.HoldRefused': 'release',
 } as const;
-
-/** An entry's movement between a payment and our float, without the rail's own fee: signed minor units. */
-function paidBy(
-  payload: { readonly amount: bigint } | { readonly amountReceived: bigint },
-  posting: 'capture' | 'refund' | 'release',
-): bigint {
-  if ('amountReceived' in payload) return payload.amountReceived;
-  return posting === 'capture' ? -payload.amount : payload.amount;
-}

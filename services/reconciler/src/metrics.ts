@@ -1,14 +1,9 @@
 import type { Clock } from '@pesewa/kernel';
-import { Counter, Histogram, type Registry } from 'prom-client';
-import type { CloseResult } from './domain/close.ts';
-import type { Tracked } from './domain/tracked.ts';
+import { Counter, type Registry } from 'prom-client';
 import { ageSeconds, gauge, readInTime } from './gauges.ts';
 import type { WorkingStore } from './store.ts';
 
-/** The number of polls that a payment took until it ended. */
-const POLLS_BUCKETS = [0, 1, 2, 3, 5, 8, 13, 20, 50];
-
-/** Registers the reconciler's metrics; gives the functions that count polls. */
+/** Registers the metrics of polling; gives the functions that count. */
 export function createMetrics(
   registry: Registry,
   store: Pick<WorkingStore, 'countOpen' | 'oldestDue'>,
@@ -22,6 +17,12 @@ export function createMetrics(
     labelNames: ['rail', 'result'],
     registers: [registry],
   });
+  const rateLimited = new Counter({
+    name: 'claims_rate_limited_total',
+    help: 'Searches for due payments that the rate limit of a rail has cut short, by rail.',
+    labelNames: ['rail'],
+    registers: [registry],
+  });
   gauge({
     registry,
     name: 'open_payments',
@@ -32,68 +33,23 @@ export function createMetrics(
       return counts && Object.entries(counts).map(([kind, count]) => [{ kind }, count]);
     },
   });
-  const polling = countPolling(registry);
   gauge({
     registry,
     name: 'oldest_due_seconds',
     help: 'How long the payment of a rail that is due longest has waited for its poll; 0 if none waits.',
     labelNames: ['rail'],
     read: async () => {
-      const overdue = rails.map(async (rail) => {
-        const due = await readInTime(
-          store.oldestDue(rail).then((at) => ({ at })),
-          clock,
-        );
-        return due ? [[{ rail }, due.at ? ageSeconds(due.at, clock) : 0] as const] : [];
+      const ages = rails.map(async (rail) => {
+        const due = store.oldestDue(rail).then((at) => (at ? ageSeconds(at, clock) : 0));
+        const age = await readInTime(due, clock);
+        return age === undefined ? [] : [[{ rail }, age] as const];
       });
-      return (await Promise.all(overdue)).flat();
+      return (await Promise.all(ages)).flat();
     },
   });
   return {
-    ...polling,
     polled: (rail: string, result: string) => polls.inc({ rail, result }),
+    /** Counts a search for due payments of a rail of which its rate limit left some waiting. */
+    rateLimited: (rail: string) => rateLimited.inc({ rail }),
   };
-}
-
-function countPolling(registry: Registry) {
-  const claims = new Counter({
-    name: 'claims_total',
-    help: 'Payments claimed for a poll, by rail.',
-    labelNames: ['rail'],
-    registers: [registry],
-  });
-  const rateLimited = new Counter({
-    name: 'claims_rate_limited_total',
-    help: 'Searches for due payments that the rate limit of a rail has cut short, by rail.',
-    labelNames: ['rail'],
-    registers: [registry],
-  });
-  const polls = new Histogram({
-    name: 'polls_per_finalised_payment',
-    help: 'Number of polls until the owner of a payment ended it, by kind; one that only confirmed its callback is not written, and not counted.',
-    labelNames: ['kind'],
-    buckets: POLLS_BUCKETS,
-    registers: [registry],
-  });
-  return {
-    /** Counts how many due payments of a rail one search has claimed, and whether the rate limit left others waiting. */
-    claimed: (rail: string, records: number, isRateLimited: boolean) => {
-      claims.inc({ rail }, records);
-      if (isRateLimited) rateLimited.inc({ rail });
-    },
-    /** Counts the polls of a payment that its owner has ended. */
-    ended: ({ terms, polls: made }: Pick<Tracked, 'terms' | 'polls'>) =>
-      terms && polls.observe({ kind: terms.kind }, made),
-  };
-}
-
-/** Registers the counter of what closes have compared; gives the function that counts a record with a result. */
-export function countCloseRecords(registry: Registry): (result: CloseResult) => void {
-  const records = new Counter({
-    name: 'close_records_total',
-    help: 'Payments that closes have compared with the rail, by result.',
-    labelNames: ['result'],
-    registers: [registry],
-  });
-  return (result) => void (result !== 'pending' && records.inc({ result }));
 }

@@ -11,14 +11,14 @@ it('a reference that only callbacks name is deleted after its time, and nobody i
   expect(stored(false)).not.toHaveProperty('watch');
 });
 
-it('a reference is looked at from its first proof on, however old its hints are', () => {
+it('a reference is looked at a grace time after its first proof, and is not for hints', () => {
   const hinted = fold(awaited('po-1', 5_000), [called(), called({ proven: true })]);
-  const proven = { unknownSince: new Date(7_000), forgetAt: new Date(607_000) };
+  const proven = { booksDueAt: new Date(67_000), forgetAt: new Date(605_000) };
   expect(toDocument(hinted, keep)).toMatchObject(proven);
-  const again = { ...hinted, openedAtMs: 6_500 };
+  const taken = { ...hinted, booksDueAtMs: null };
   const claim = called({ proven: true, amount: '99' });
-  expect(toDocument(fold(again, [claim]), keep)).toMatchObject({ unknownSince: new Date(6_500) });
-  expect(stored(false)).not.toHaveProperty('unknownSince');
+  expect(toDocument(fold(taken, [claim]), keep)).not.toHaveProperty('booksDueAt');
+  expect(stored(false)).not.toHaveProperty('booksDueAt');
 });
 
 it('a payment that the ledger or its owner mentions stays', () => {
@@ -26,16 +26,14 @@ it('a payment that the ledger or its owner mentions stays', () => {
   const posted = { ...unknown, posted: true };
   for (const known of [posted, fold(unknown, [opened('payout')])]) {
     expect(toDocument(known, keep)).not.toHaveProperty('forgetAt');
-    expect(toDocument(known, keep)).not.toHaveProperty('unknownSince');
   }
 });
 
-it('a payment is read as it was written, and its times are dates wherever they stand', () => {
+it('a payment is read as it was written, and its own times are dates', () => {
   const claims = [called({ atMs: 6_000 }), called({ atMs: 9_000 }), called({ proven: true, amount: '7' })];
   const payment = fold(awaited('co-1', 5_000), [opened('collection'), ...claims]);
   const document = toDocument(payment, keep);
   expect(fromDocument(document)).toEqual(payment);
-  expect(document.callbacks?.[0]).toMatchObject({ at: new Date(6_000), lastAt: new Date(9_000) });
-  expect(document.timeline?.[0]).toMatchObject({ what: 'event', at: new Date(1_000) });
+  expect(document).toMatchObject({ openedAt: new Date(1_000), dueAt: new Date(payment.dueAtMs ?? 0) });
   expect(JSON.stringify(Object.keys(document))).not.toContain('Ms"');
 });

@@ -5,28 +5,27 @@ import { schedule } from 'node-cron';
 /** How long a replica has a job: longer than clocks differ, shorter than any sensible interval. */
 const JOB_LEASE_MS = 10_000;
 
-/** Scheduled work, run by one replica at a time. */
-export interface ReplicaJob {
-  /** The name of the lease and in the log. */
+/**
+ * Schedules work by a cron expression: every replica has the schedule, and a lease by the database's clock, which has the
+ * name, gives the work to one.
+ */
+export function scheduleJob({
+  name,
+  interval,
+  run,
+  messaging,
+  logger,
+}: {
   readonly name: string;
-  /** A cron expression. */
   readonly interval: string;
   readonly run: () => Promise<unknown>;
   readonly messaging: Pick<Messaging, 'db' | 'owner'>;
   readonly logger: Logger;
-  /** Called once this replica has the job, before the work. */
-  readonly taken?: () => void;
-}
-
-/**
- * Schedules a {@link ReplicaJob}: every replica has the schedule, and a lease by the database's clock gives the job to one.
- */
-export function scheduleJob({ name, interval, run, messaging, logger, taken }: ReplicaJob): AsyncDisposable {
+}): AsyncDisposable {
   let running: Promise<void> = Promise.resolve();
   const runOnce = async () => {
     const request = { name, owner: messaging.owner, durationMs: JOB_LEASE_MS };
     if (!(await takeLease(leasesOf(messaging.db), request))) return;
-    taken?.();
     await inRunSpan(name, run);
   };
   const task = schedule(

@@ -4,12 +4,12 @@ import { applyReports, type BreakReport, reportsOfVerdict } from './breaks/repor
 import type { BreakStore } from './breaks/store.ts';
 import { afterAutoResolutions, autoResolutionsOf } from './domain/auto-resolution.ts';
 import { gapFinding } from './domain/coverage.ts';
+import type { ProofSettings } from './domain/judging.ts';
 import { apply, type PaymentObservation } from './domain/observations.ts';
 import { breakOfKind, toWithdrawal } from './domain/observing.ts';
-import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts';
+import { afterProven, judgeProven } from './domain/proven.ts';
 import type { Timing } from './domain/schedule.ts';
 import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
-import { afterVerdict } from './domain/verdict.ts';
 import { railStatusObserved, stuckSettled } from './events.ts';
 import type { ClaimDue } from './polling/claim-due.ts';
 import type { WorkingStore } from './store.ts';
@@ -46,15 +46,13 @@ export interface WorkingSetDeps {
   /** Called with payments that have ended, perhaps by a decision of people. */
   readonly applied: (applied: readonly AppliedDecision[], transaction: Transaction) => Promise<void>;
   readonly claimDue: ClaimDue;
-  /** Called with each payment that its owner has ended. */
-  readonly ended: (payment: Tracked) => void;
 }
 
 /** The results of a batch in addition to the payments themselves. */
-interface Outcome {
+interface Outcome extends Pick<Transaction, 'emit'> {
+  readonly nowMs: number;
   readonly reports: BreakReport[];
   readonly applied: AppliedDecision[];
-  readonly moves: FloatMove[];
 }
 
 /** Builds the {@link WorkingSet}. */
@@ -64,40 +62,30 @@ export function createWorkingSet(deps: WorkingSetDeps) {
     apply: async (events: readonly ObservedEvent[], transaction: Transaction): Promise<void> => {
       if (events.length === 0) return;
       const nowMs = deps.clock.nowMs();
+      const { session, emit } = transaction;
       const loaded = await deps.store.load(
         events.map(({ reference }) => reference),
-        transaction.session,
+        session,
       );
       const changed = new Map<string, Tracked>();
-      const ended: Tracked[] = [];
-      const outcome: Outcome = { reports: [], applied: [], moves: [] };
-      for (const one of events) {
-        const { reference, eventId, observation } = one;
+      const moves: FloatMove[] = [];
+      const outcome: Outcome = { emit, nowMs, reports: [], applied: [] };
+      for (const event of events) {
+        const { reference, observation, move } = event;
         const before = changed.get(reference) ?? loaded.get(reference) ?? awaited(reference, nowMs);
         const news = apply(before, observation, { nowMs, ...deps.timing });
         if (news === before) continue;
-        const observed = withCause(news, one);
-        if (one.move) outcome.moves.push(one.move);
-        if (before.status === 'open' && observed.status !== 'open') {
-          ended.push(observed);
-          const { decidedOutcome: decided } = before;
-          if (decided !== null && decided === observed.status)
-            outcome.applied.push({ reference, outcome: decided });
-        }
-        if (eventId !== null && endedByPolls(before, observed))
-          transaction.emit(stuckSettled(observed, eventId, deps.clock.nowMs()));
-        const proven = takeProven(deps, { before, observed, event: one, nowMs }, outcome, transaction);
-        const resolved = withAutoResolutions(before, proven, observation, nowMs, outcome);
-        changed.set(reference, withAuditFinding(before, resolved, observation, nowMs, outcome));
+        if (move) moves.push(move);
+        const observed = withCause(news, event);
+        noteEnd(before, observed, event, outcome);
+        const proven = takeProven(deps.proof, before, observed, event, outcome);
+        changed.set(reference, withConsequences(before, proven, observation, outcome));
       }
       await applyReports(deps.breaks, outcome.reports, changed, transaction);
       const payments = deps.claimDue([...changed.values()], nowMs, transaction);
-      await deps.store.save(payments, transaction.session);
-      await deps.wallets.move(outcome.moves, transaction.session);
+      await deps.store.save(payments, session);
+      await deps.wallets.move(moves, session);
       if (outcome.applied.length > 0) await deps.applied(outcome.applied, transaction);
-      transaction.afterCommit(() => {
-        for (const payment of ended) deps.ended(payment);
-      });
     },
   };
 }
@@ -111,74 +99,56 @@ function withCause(tracked: Tracked, { eventId, traceparent: trace, observation 
   return { ...tracked, causedBy: eventId, traceparent };
 }
 
+/** Publishes that our polls alone have ended a payment, without any callback; notes that it ended as people decided. */
+function noteEnd(before: Tracked, after: Tracked, { reference, eventId }: ObservedEvent, outcome: Outcome) {
+  if (before.status !== 'open' || after.status === 'open') return;
+  const { decidedOutcome: decided } = before;
+  if (decided !== null && decided === after.status) outcome.applied.push({ reference, outcome: decided });
+  if (eventId !== null && after.polls > 0 && after.callbacks.length === 0)
+    outcome.emit(stuckSettled(after, eventId, outcome.nowMs));
+}
+
 /** Judges what the rail proves: this callback, or those that came before the payment itself. */
 function takeProven(
-  deps: WorkingSetDeps,
-  now: {
-    readonly before: Tracked;
-    readonly observed: Tracked;
-    readonly event: ObservedEvent;
-    readonly nowMs: number;
-  },
-  outcome: Outcome,
-  transaction: Transaction,
+  proof: ProofSettings,
+  before: Tracked,
+  observed: Tracked,
+  { eventId: causationId, observation }: ObservedEvent,
+  { emit, nowMs, reports }: Outcome,
 ): Tracked {
-  const { before, observed, event, nowMs } = now;
   const { terms } = observed;
   if (terms === null) return observed;
-  const { observation } = event;
   const called = observation.kind === 'called' ? [observation.claim] : [];
   let tracked = observed;
   for (const claim of before.terms === null ? observed.callbacks : called) {
-    const verdict = judgeProven(tracked, terms, claim, deps.proof);
+    const verdict = judgeProven(tracked, terms, claim, proof);
     if (!verdict) continue;
     if (verdict.fact) {
-      const from = { source: 'provenCallback', atMs: claim.atMs, causationId: event.eventId } as const;
-      transaction.emit(railStatusObserved(tracked, terms, verdict.fact, from, deps.clock.nowMs()));
+      const from = { source: 'provenCallback', atMs: claim.atMs, causationId } as const;
+      emit(railStatusObserved(tracked, terms, verdict.fact, from, nowMs));
     }
-    outcome.reports.push(...reportsOfVerdict(tracked, terms, verdict, new Date(nowMs)));
+    reports.push(...reportsOfVerdict(tracked, terms, verdict, new Date(nowMs)));
     tracked = afterProven(tracked, claim, verdict, nowMs);
   }
   return tracked;
 }
 
-function withAutoResolutions(
+/** Withdraws the breaks that an observation closes, and opens the one about an audit's finding. */
+function withConsequences(
   before: Tracked,
   after: Tracked,
   observation: PaymentObservation,
-  nowMs: number,
-  outcome: Outcome,
+  { nowMs, reports, applied }: Outcome,
 ): Tracked {
+  const at = new Date(nowMs);
+  const { reference, received, terms } = after;
   const autoResolutions = autoResolutionsOf(before, after, observation);
-  if (autoResolutions.length === 0) return after;
-  const { reference, received } = after;
   for (const gone of autoResolutions) {
-    outcome.reports.push(toWithdrawal(reference, gone, new Date(nowMs), causeOf(after)));
+    reports.push(toWithdrawal(reference, gone, at, causeOf(after)));
     if (gone.kind === 'collection.amount_differs' && received !== null)
-      outcome.applied.push({ breakId: breakOfKind(reference, gone.kind), amount: received });
+      applied.push({ breakId: breakOfKind(reference, gone.kind), amount: received });
   }
-  return afterAutoResolutions(after, autoResolutions);
-}
-
-/** Opens the break about the audit's finding. */
-function withAuditFinding(
-  before: Tracked,
-  after: Tracked,
-  observation: PaymentObservation,
-  nowMs: number,
-  outcome: Outcome,
-): Tracked {
   const finding = observation.kind === 'audited' ? gapFinding(before, observation.record) : undefined;
-  if (finding === undefined) return after;
-  const found = { fact: null, findings: [finding] };
-  if (after.terms !== null)
-    outcome.reports.push(...reportsOfVerdict(after, after.terms, found, new Date(nowMs)));
-  return afterVerdict(after, found, nowMs);
-}
-
-/** Whether a payment ended by our polls alone, without any callback. */
-function endedByPolls(before: Tracked, after: Tracked): boolean {
-  return (
-    before.status === 'open' && after.status !== 'open' && after.polls > 0 && after.callbacks.length === 0
-  );
+  if (finding && terms) reports.push(...reportsOfVerdict(after, terms, { findings: [finding] }, at));
+  return autoResolutions.length > 0 ? afterAutoResolutions(after, autoResolutions) : after;
 }

@@ -114,7 +114,6 @@ export function serviceEnvironment(settings: StackSettings, name: ServiceName): 
       POLL_CAP_MS: '10000',
       CALLBACK_LAG_MS: '5000',
       NOT_FOUND_GRACE_MS: '8000',
-      UNKNOWN_REFERENCE_GRACE_MS: '60000',
       COMPARISON_INTERVAL: '*/15 * * * * *',
     },
     ledger: { RAIL_NAMES: railList.map((rail) => rail.name).join(','), WEBHOOK_ALLOWED_ORIGINS: simulator },

@@ -11,7 +11,7 @@ import type { CrashPoint, Logger } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, Condition } from 'mongodb';
 import { applyReports } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
-import { type Matching, matchRecord, sideOf } from '../domain/close.ts';
+import { matchRecord, sideOf } from '../domain/close.ts';
 import type { Evidence, RailAnswer } from '../domain/judging.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
 import type { Tracked } from '../domain/tracked.ts';
@@ -35,7 +35,6 @@ export interface AskingDeps {
   /** After how many unclear answers a record's result is `unclear`. */
   readonly triesMax: number;
   readonly pauseMs: number;
-  readonly finished: (result: Matching['result']) => void;
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
@@ -146,7 +145,6 @@ async function commitAnswers(
   await deps.store.save(changed, session);
   writes.push(...found.map((finding) => finished(deps, finding)));
   if (writes.length > 0) await records.bulkWrite(writes, { session, ordered: false });
-  for (const { matching } of found) transaction.afterCommit(() => deps.finished(matching.result));
   return asked.map(() => undefined);
 }
 

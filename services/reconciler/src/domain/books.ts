@@ -2,7 +2,7 @@ import { DAY_MS, displayAmount } from '@pesewa/kernel';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import type { Finding } from './judging.ts';
-import { agreedAmount, isBooked, type Terms, type Tracked } from './tracked.ts';
+import { agreedAmount, isBooked, isUnknown, type Terms, type Tracked } from './tracked.ts';
 
 /** The breaks between the ledger and the owners of payments. */
 export const bookKinds: readonly BreakKind[] = [
@@ -13,7 +13,8 @@ export const bookKinds: readonly BreakKind[] = [
 ];
 
 /**
- * How the ledger's entries of a payment differ from those that its state requires; undefined if they match (ADR 27).
+ * How the ledger's entries of a payment differ from those that its state requires, or that only they or a proven callback
+ * name it; undefined if they match (ADR 27).
  *
  * The amount is signed as a wallet's drift, the rail minus the ledger, without the rails' own fees: our float is wrong
  * by that much. Null if it is unknown.
@@ -21,9 +22,12 @@ export const bookKinds: readonly BreakKind[] = [
 export function judgeBooks(tracked: Tracked): Finding | undefined {
   const { terms, status, booked } = tracked;
   if (terms === null) {
-    if (!isBooked(tracked)) return undefined;
-    const detail = 'the ledger has an entry, and the payment is unknown';
-    return { kind: 'books.unexplained_entry', amount: booked === null ? null : -booked.minor, detail };
+    const amount = booked === null ? null : -booked.minor;
+    const entry = 'the ledger has an entry, and the payment is unknown';
+    if (isBooked(tracked)) return { kind: 'books.unexplained_entry', amount, detail: entry };
+    const detail = 'a proven callback names an unknown payment';
+    const isNamed = isUnknown(tracked) && tracked.callbacks.some(({ proven }) => proven);
+    return isNamed ? { kind: 'callback.unknown_reference', amount, detail } : undefined;
   }
   const amount = offBy(tracked, terms);
   const state = isEnd(status) ? `is ${status}` : 'has not ended';

@@ -3,33 +3,22 @@ import { movedByEnd } from './close.ts';
 import type { Evidence, Finding } from './judging.ts';
 import { notFoundBreak } from './not-found.ts';
 
-/** The claims of callbacks, compared with the rail's answer. */
-export interface ClaimChecks {
-  /** Claims that the rail denies; an unproven one may be anybody's, a proven one contradicts the rail itself. */
-  readonly denied: readonly Finding[];
-  readonly contradicted: readonly Finding[];
-  /** Some claim is neither confirmed nor denied yet, within its allowed lag. */
-  readonly lagging: boolean;
-  /** Some claim is still neither after its allowed lag, because the rail gave no answer. */
-  readonly undecided: boolean;
-}
-
-/** Judges every claim of the payment's own rail by the rail's answer (ADR 6); claims of other rails are ignored. */
-export function judgeClaims(evidence: Evidence): ClaimChecks {
+/**
+ * Judges every claim of the payment's own rail by the rail's answer (ADR 6); claims of other rails are ignored. Gives those
+ * that the rail denies (an unproven one may be anybody's, a proven one contradicts the rail itself), and what the others
+ * wait for.
+ */
+export function judgeClaims(evidence: Evidence) {
   const { tracked, terms } = evidence;
-  const denied: Finding[] = [];
-  const contradicted: Finding[] = [];
-  let lagging = false;
-  let undecided = false;
-  for (const claim of tracked.callbacks.filter((one) => isOwn(one, terms))) {
-    const judged = judgeClaim(claim, evidence);
-    if (judged.awaits === 'lagging') lagging = true;
-    if (judged.awaits === 'undecided') undecided = true;
-    if (!judged.isDenied) continue;
-    if (claim.proven) contradicted.push(contradictionBy(claim, evidence));
-    else denied.push(denialOf(claim, evidence));
-  }
-  return { denied, contradicted, lagging, undecided };
+  const own = tracked.callbacks.filter((one) => isOwn(one, terms));
+  const judged = own.map((claim) => ({ claim, ...judgeClaim(claim, evidence) }));
+  const denied = judged.filter(({ isDenied }) => isDenied).map(({ claim }) => claim);
+  return {
+    denied: denied.filter(({ proven }) => !proven).map((claim) => denialOf(claim, evidence)),
+    contradicted: denied.filter(({ proven }) => proven).map((claim) => contradictionBy(claim, evidence)),
+    lagging: judged.some(({ awaits }) => awaits === 'lagging'),
+    undecided: judged.some(({ awaits }) => awaits === 'undecided'),
+  };
 }
 
 function denialOf(claim: Claim, { terms, answer }: Evidence): Finding {

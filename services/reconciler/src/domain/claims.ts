@@ -4,15 +4,12 @@ import type { Terms, Tracked } from './tracked.ts';
 import { currencyOf, readMinor } from './values.ts';
 
 /**
- * How many different amounts are kept of each sort of claim.
+ * How many different claims are kept of each sort.
  *
- * More than the four that may all be the requested amount before the terms are known (with and without an amount, with
- * and without a currency): so whatever is dropped, a differing one is among those that are kept.
+ * More than the eight that may all be of the requested amount before the terms are known (with and without an amount,
+ * a currency, a fee): so whatever is dropped, a differing one is among those that are kept.
  */
-const VALUES_MAX = 6;
-
-/** How many proven fees are kept of each amount; none is one of them. */
-const FEES_MAX = 3;
+const KEPT_MAX = 9;
 
 /**
  * Adds a claim unless one of the same value is known, and keeps the list bounded.
@@ -54,14 +51,8 @@ function place(claims: readonly Claim[], claim: Claim, terms: Terms | null) {
   const alike = claims.filter(
     (other) => isOwn(other, claim) && other.proven === claim.proven && claimedEnd(other) === end,
   );
-  const value = valueOf(claim, terms);
-  const same = alike.filter((other) => valueOf(other, terms) === value);
-  const fees = new Set(same.map((other) => feeOf(other, terms)));
-  const isKept =
-    same.length === 0
-      ? new Set(alike.map((other) => valueOf(other, terms))).size < VALUES_MAX
-      : !fees.has(feeOf(claim, terms)) && fees.size < FEES_MAX;
-  return { alike, isKept };
+  const values = new Set(alike.map((other) => valueOf(other, terms)));
+  return { alike, isKept: !values.has(valueOf(claim, terms)) && values.size < KEPT_MAX };
 }
 
 function renewedBy(known: Claim, claim: Claim): Claim {
@@ -76,36 +67,18 @@ export function claimsUnder(terms: Terms, claims: readonly Claim[]): readonly Cl
 
 /**
  * What two claims of one sort must share to count as the same: for a failure the reason, for any other end amount and
- * currency.
+ * currency, and whether a proven one names a fee.
  */
 function valueOf(claim: Claim, terms: Terms | null): string {
   const end = claimedEnd(claim);
   if (end === undefined) return '';
-  if (end !== 'failed')
-    return `${numberOf(claim.amount, terms)} ${currencyOf(claim) ?? terms?.currency ?? ''}`;
-  return claim.reason === null ? '' : (readFailureReason(claim.reason) ?? 'any other');
-}
-
-/** The fee of a proven claim; that of a hint says nothing. */
-function feeOf({ proven, fee }: Claim, terms: Terms | null): string {
-  return numberOf(proven ? fee : null, terms);
+  if (end === 'failed') return claim.reason === null ? '' : (readFailureReason(claim.reason) ?? 'any other');
+  const hasFee = claim.proven && claim.fee !== null;
+  return `${numberOf(claim.amount, terms)} ${currencyOf(claim) ?? terms?.currency ?? ''} ${hasFee}`;
 }
 
 /** A number by its value, however it is written; in minor units if the currency is known. */
 function numberOf(text: string | null, terms: Terms | null): string {
   if (text === null) return 'none';
-  return terms === null ? decimalOf(text) : (readMinor(text, terms)?.toString() ?? 'unreadable');
-}
-
-const DECIMAL = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/;
-
-/** A canonical form of a decimal text: `100`, `100.00` and `1e2` are the same. */
-function decimalOf(text: string): string {
-  const match = DECIMAL.exec(text);
-  if (!match) return 'unreadable';
-  const [, sign = '', whole = '', fraction = '', power = '0'] = match;
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const shortest = digits.replace(/0+$/, '');
-  if (shortest === '') return '0';
-  return `${sign}${shortest}e${Number(power) - fraction.length + digits.length - shortest.length}`;
+  return terms === null ? String(Number(text)) : String(readMinor(text, terms) ?? 'unreadable');
 }

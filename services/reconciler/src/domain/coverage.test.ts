@@ -9,8 +9,9 @@ const record = (status: OwnerRecord['status']): OwnerRecord => ({
   reference: 'po-1',
   status,
   terms: terms('payout'),
-  acceptedAtMs: 500,
+  acceptedAt: new Date(500),
   takenOnAtMs: null,
+  awaitsHold: false,
 });
 const ended = (status: 'completed' | 'reversed' = 'completed'): PaymentObservation => ({
   kind: 'ended',
@@ -54,7 +55,7 @@ describe('a gap between the working set and a record', () => {
     ['open here, unknown there', open, null, 'record'],
     ['ended here, unknown there', closed, null, undefined],
   ])('%s', (_name, ours, of, gap) => {
-    expect(gapBetween(ours, of && { isOpen: of.status === 'open' })).toBe(gap);
+    expect(gapBetween(ours, of ?? undefined)).toBe(gap);
   });
 
   it('brings nothing that is here by now: its event was under way', () => {

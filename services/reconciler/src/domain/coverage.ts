@@ -22,9 +22,11 @@ export interface OwnerRecord {
   readonly status: 'open' | EndStatus;
   /** The agreed terms; for a completed collection with the amount that it completed with. */
   readonly terms: Terms;
-  readonly acceptedAtMs: number;
+  readonly acceptedAt: Date;
   /** When the rail was asked, if it accepted the payment; null if it did not, or if that is unknown. */
   readonly takenOnAtMs: number | null;
+  /** Whether the ledger has not answered its hold. */
+  readonly awaitsHold: boolean;
 }
 
 /**
@@ -34,23 +36,22 @@ export interface OwnerRecord {
  * missing.
  */
 export function gapBetween(
-  ours: { readonly status: Tracked['status']; readonly terms: object | null } | undefined,
-  record: { readonly isOpen: boolean } | null,
+  ours: { readonly status: Tracked['status']; readonly terms?: object | null } | undefined,
+  record: Pick<OwnerRecord, 'status'> | undefined,
 ): Gap | undefined {
-  const here = ours === undefined || ours.terms === null ? 'missing' : ours.status;
-  if (record === null) return here === 'open' ? 'record' : undefined;
-  if (!record.isOpen) return here === 'open' ? 'end' : undefined;
+  const here = ours?.terms ? ours.status : 'missing';
+  if (record?.status !== 'open') {
+    if (here !== 'open') return undefined;
+    return record ? 'end' : 'record';
+  }
   if (here === 'open') return undefined;
   return here === 'missing' ? 'opening' : 'record';
 }
 
 /** What the record of its gateway brings of a payment: its opening or its end, unless people were shown that before. */
-export function broughtBy(
-  { status, terms, breaks }: Tracked,
-  record: OwnerRecord,
-): 'opening' | 'end' | undefined {
-  const gap = gapBetween({ status, terms }, { isOpen: record.status === 'open' });
-  return gap === undefined || gap === 'record' || breaks.includes(gapKinds[gap]) ? undefined : gap;
+export function broughtBy(tracked: Tracked, record: OwnerRecord): 'opening' | 'end' | undefined {
+  const gap = gapBetween(tracked, record);
+  return gap === undefined || gap === 'record' || tracked.breaks.includes(gapKinds[gap]) ? undefined : gap;
 }
 
 /** The finding about what a record brings; the amount is the payment's. */

@@ -48,8 +48,16 @@ export interface Verdict {
   readonly undecided: boolean;
 }
 
+/** The settings by which answers are judged. */
+export interface ProofSettings {
+  readonly lagMs: number;
+  /** For how long after an answer of the rail its NOT FOUND is not trusted. */
+  readonly notFoundGraceMs: number;
+  readonly pollsBeforeBreak: number;
+}
+
 /** What an answer is judged by. */
-export interface Evidence {
+export interface Evidence extends ProofSettings {
   readonly tracked: Tracked;
   readonly terms: Terms;
   /** Whether the answer comes from a poll or from a callback that the rail proved. */
@@ -59,10 +67,6 @@ export interface Evidence {
   readonly isScheduled: boolean;
   /** When the rail was asked, or when its callback came. */
   readonly askedAtMs: number;
-  readonly lagMs: number;
-  /** For how long after an answer of the rail its NOT FOUND is not trusted. */
-  readonly notFoundGraceMs: number;
-  readonly pollsBeforeBreak: number;
   /** Null if it is unknown whether our messages arrive: then late ones can't be distinguished from lost ones. */
   readonly arrived: ArrivedTime | null;
 }
@@ -71,10 +75,7 @@ export interface Evidence {
 export type Paid = Extract<RailAnswer, { readonly kind: 'completed' | 'reversed' }>;
 
 /** The judgement of an answer before claims are considered. */
-export interface Judged {
-  readonly fact: RailFact | null;
-  readonly findings: readonly Finding[];
-}
+export type Judged = Pick<Verdict, 'fact' | 'findings'>;
 
 /** Whether the grace time after an answer of the rail is over; never if there was no such answer. */
 export function isGraceOver(

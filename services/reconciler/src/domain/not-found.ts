@@ -14,13 +14,9 @@ export function judgeNotFound(evidence: Evidence): Judged {
   const { tracked, terms } = evidence;
   const finding = terms.kind === 'payout' ? lostPayout(evidence) : lostCollection(evidence);
   // A payment for which the rail has reported an end must not be sent again, even if its lookup lags.
-  const isEndReported = tracked.callbacks.some(
-    (claim) => isProven(claim, terms) && claimedEnd(claim) !== undefined,
-  );
-  const fact = isEndReported
-    ? null
-    : ({ status: 'notFound', amount: null, fee: null, reason: null } as const);
-  return { fact, findings: finding ? [finding] : [] };
+  const isEndReported = tracked.callbacks.some((claim) => isProven(claim, terms) && claimedEnd(claim));
+  const fact = { status: 'notFound', amount: null, fee: null, reason: null } as const;
+  return { fact: isEndReported ? null : fact, findings: finding ? [finding] : [] };
 }
 
 /**
@@ -43,19 +39,16 @@ function lostPayout(evidence: Evidence): Finding | undefined {
   const { tracked, terms } = evidence;
   const { amount } = terms;
   const takenOnAtMs = takenOnAtOf(evidence);
-  if (takenOnAtMs !== null) {
-    const detail = 'the rail accepted it, yet its lookup does not find it';
-    return isGraceOver(evidence, takenOnAtMs) ? { kind: 'payout.not_found', amount, detail } : undefined;
-  }
-  if (isGraceOver(evidence, tracked.refusedAtMs)) {
-    const detail = 'the rail refused it after an unclear attempt, and its lookup finds neither';
-    return { kind: 'payout.refused_again', amount, detail };
-  }
-  if (isUnattempted(evidence)) {
-    const detail = 'the rail does not know it, and no attempt to send it is known';
-    return { kind: 'payout.unattempted', amount, detail };
-  }
-  return undefined;
+  const accepted = 'the rail accepted it, yet its lookup does not find it';
+  if (takenOnAtMs !== null)
+    return isGraceOver(evidence, takenOnAtMs)
+      ? { kind: 'payout.not_found', amount, detail: accepted }
+      : undefined;
+  const refused = 'the rail refused it after an unclear attempt, and its lookup finds neither';
+  if (isGraceOver(evidence, tracked.refusedAtMs))
+    return { kind: 'payout.refused_again', amount, detail: refused };
+  const detail = 'the rail does not know it, and no attempt to send it is known';
+  return isUnattempted(evidence) ? { kind: 'payout.unattempted', amount, detail } : undefined;
 }
 
 /** How many grace times may pass from a payout's acceptance to the first attempt that its gateway reports. */

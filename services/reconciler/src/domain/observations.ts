@@ -51,25 +51,18 @@ export type PaymentObservation =
  * newer one. The ledger posts each kind once, and a callback is recognised by its claim and its time.
  */
 export function apply(tracked: Tracked, observation: PaymentObservation, at: Timing): Tracked {
-  switch (observation.kind) {
-    case 'called':
-      return called(tracked, observation.claim, at);
-    case 'posted':
-      return booksDue(tracked, posted(tracked, observation), at);
-    case 'opened':
-    case 'asked':
-    case 'closed':
-    case 'ended':
-      return booksDue(tracked, owned(tracked, observation, at), at);
-    case 'audited':
-      return booksDue(tracked, audited(tracked, observation, at), at);
-    default:
-      return unreachable(observation);
-  }
+  if (observation.kind === 'called') return called(tracked, observation.claim, at);
+  const after = applied(tracked, observation, at);
+  return after === tracked ? tracked : dueBooks(after, at);
 }
 
-function booksDue(before: Tracked, after: Tracked, at: Timing): Tracked {
-  return after === before ? before : dueBooks(after, at);
+function applied(
+  tracked: Tracked,
+  observation: Exclude<PaymentObservation, { kind: 'called' }>,
+  at: Timing,
+): Tracked {
+  if (observation.kind === 'posted') return posted(tracked, observation);
+  return observation.kind === 'audited' ? audited(tracked, observation, at) : owned(tracked, observation, at);
 }
 
 const FLAGS = { capture: 'posted', refund: 'refunded', release: 'released' } as const;
@@ -99,10 +92,8 @@ function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
   const { terms } = tracked;
   if (isRepeatedClaim(tracked, claim)) return tracked;
   const isProof = isUnknown(tracked) && claim.proven && !tracked.callbacks.some(({ proven }) => proven);
-  return {
+  const after = {
     ...tracked,
-    // A hint may be older than the newest look at unknown references, which is at their proofs.
-    ...(isProof && { openedAtMs: at.nowMs }),
     callbacks: addClaim(tracked.callbacks, claim, terms),
     ...(terms !== null && needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
     timeline: remember(tracked.timeline, {
@@ -111,6 +102,7 @@ function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
       atMs: claim.atMs,
     }),
   };
+  return isProof ? dueBooks(after, at) : after;
 }
 
 /** How a claim relates to its payment; if the payment is not known yet, it is only a hint. */
@@ -178,9 +170,9 @@ function audited(
   if (gap === undefined) return tracked;
   const timeline = remember(tracked.timeline, { what: 'audit', detail: gapKinds[gap], atMs: at.nowMs });
   const seen = { ...tracked, timeline };
-  const { status, terms, acceptedAtMs: atMs } = record;
+  const { status, terms, acceptedAt } = record;
   if (status !== 'open') return ended(tracked, seen, { status, terms, atMs: at.nowMs }, at);
-  return opened(tracked, underTerms(seen, terms), { terms, atMs }, at);
+  return opened(tracked, underTerms(seen, terms), { terms, atMs: acceptedAt.getTime() }, at);
 }
 
 function opened(

@@ -1,12 +1,9 @@
 import { type Claim, claimedEnd, isProven } from './claim.ts';
-import type { Evidence, Finding, RailAnswer, Verdict } from './judging.ts';
+import type { Finding, ProofSettings, RailAnswer, Verdict } from './judging.ts';
 import { hastened, untilTaken } from './schedule.ts';
 import type { Terms, Tracked } from './tracked.ts';
 import { readFee, readMinor } from './values.ts';
 import { afterVerdict, judge } from './verdict.ts';
-
-/** The settings by which a proven callback is judged. */
-export type ProofSettings = Pick<Evidence, 'lagMs' | 'notFoundGraceMs' | 'pollsBeforeBreak'>;
 
 /**
  * Judges an end that the rail proves by its callback, like an answer to a poll (ADR 6); undefined if the claim is a

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { called, collection, completed, poll, timing } from '../fixtures/verdicts.ts';
 import type { RailAnswer } from './judging.ts';
 import { apply } from './observations.ts';
-import { afterPoll, notAsked, pauseBeforePoll } from './schedule.ts';
+import { afterBackOff, afterPoll, notAsked, pauseBeforePoll } from './schedule.ts';
 import type { Tracked } from './tracked.ts';
 
 const schedule = { baseMs: 30_000, capMs: 900_000, lagMs: 60_000 };
@@ -35,7 +35,7 @@ describe('polls that callbacks bring about', () => {
     if (tracked.dueAtMs === null || tracked.dueAtMs > nowMs) return undefined;
     const claimed = { ...tracked, askedAtMs: nowMs, claim: 'cm-1' };
     const { verdict } = poll(claimed, answer, { askedAtMs: nowMs });
-    const made = { claim: 'cm-1', askedAtMs: nowMs, askable: answer.kind !== 'unaskable', backOffMs: 0 };
+    const made = { claim: 'cm-1', askedAtMs: nowMs, answer };
     return afterPoll(claimed, made, verdict, { schedule, nowMs, fraction: 0.5 });
   };
 
@@ -107,8 +107,8 @@ describe('a poll that the rail turned away', () => {
   const unsaid = { lagging: false, undecided: false };
   const at = (nowMs: number) => ({ schedule, nowMs, fraction: 0.5 });
   const claimed: Tracked = { ...collection(), pollsInRound: 0, scheduledAtMs: 31_000, claim: 'cm-1' };
-  const turnedAway = (askedAtMs: number, backOffMs: number) =>
-    ({ claim: 'cm-1', askedAtMs, askable: true, backOffMs }) as const;
+  const turnedAway = (askedAtMs: number, retryAfterMs: number) =>
+    ({ claim: 'cm-1', askedAtMs, answer: { kind: 'unknown', retryAfterMs } }) as const;
 
   it('counts and backs off, and is repeated no sooner than the rail permits', () => {
     const next = afterPoll(claimed, turnedAway(31_000, 600_000), unsaid, at(31_000));
@@ -141,8 +141,11 @@ describe('a poll that our own limits refused', () => {
   };
 
   it('is none: the payment is due again soon, with jitter, and nothing counts', () => {
-    const retry = { nowMs: 41_000, afterMs: 1_000, fraction: 0.5 };
-    expect(notAsked(claimed, made, retry)).toEqual({ ...claimed, claim: null, dueAtMs: 42_100 });
+    expect(notAsked(claimed, made, afterBackOff(41_000, 1_000, 0.5))).toEqual({
+      ...claimed,
+      claim: null,
+      dueAtMs: 42_100,
+    });
   });
 
   it('leaves it due behind an open circuit, at its place among the oldest', () => {

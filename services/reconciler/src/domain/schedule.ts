@@ -1,4 +1,4 @@
-import type { Verdict } from './judging.ts';
+import type { RailAnswer, Verdict } from './judging.ts';
 import type { Tracked } from './tracked.ts';
 
 /** How often an undecided payment is polled; all in milliseconds. */
@@ -96,14 +96,11 @@ export function isScheduled({ scheduledAtMs }: Pick<Tracked, 'scheduledAtMs'>, a
   return scheduledAtMs !== null && askedAtMs >= scheduledAtMs;
 }
 
-/** A finished poll. */
+/** A finished poll; the rail may say in its answer how long it must not be asked again. */
 export interface Poll {
   readonly claim: string;
   readonly askedAtMs: number;
-  /** Whether the rail could be asked at all; if not, it is retried at the longest pause. */
-  readonly askable: boolean;
-  /** How long the rail says that it must not be asked again; 0 if it says nothing. */
-  readonly backOffMs: number;
+  readonly answer: RailAnswer;
 }
 
 /**
@@ -112,26 +109,20 @@ export interface Poll {
  *
  * Behind an open circuit it stays due and keeps its place among the oldest; otherwise it is due again soon.
  *
- * @param retry when the rail has capacity again, with a fifth of jitter; null if its circuit is open
+ * @param retryAtMs when the rail has capacity again; null if its circuit is open
  */
 export function notAsked(
   tracked: Tracked,
   { claim, askedAtMs }: Pick<Poll, 'claim' | 'askedAtMs'>,
-  retry: BackOff | null,
+  retryAtMs: number | null,
 ): Tracked {
   if (tracked.claim !== claim) return tracked;
   const stays = Math.min(tracked.scheduledAtMs ?? askedAtMs, askedAtMs);
-  return { ...tracked, claim: null, dueAtMs: retry ? afterBackOff(retry) : stays };
+  return { ...tracked, claim: null, dueAtMs: retryAtMs ?? stays };
 }
 
-/** When a rail has capacity again at the earliest, and a fifth of jitter. */
-interface BackOff {
-  readonly nowMs: number;
-  readonly afterMs: number;
-  readonly fraction: number;
-}
-
-function afterBackOff({ nowMs, afterMs, fraction }: BackOff): number {
+/** The end of a back-off, with a fifth of jitter. */
+export function afterBackOff(nowMs: number, afterMs: number, fraction: number): number {
   return Math.round(nowMs + afterMs * (1 + JITTER * fraction));
 }
 
@@ -143,18 +134,21 @@ function afterBackOff({ nowMs, afterMs, fraction }: BackOff): number {
  */
 export function afterPoll(
   tracked: Tracked,
-  poll: Poll,
+  { claim, askedAtMs, answer }: Poll,
   { lagging, undecided }: Pick<Verdict, 'lagging' | 'undecided'>,
   at: { readonly schedule: PollSchedule; readonly nowMs: number; readonly fraction: number },
 ): Tracked {
   const { schedule, nowMs, fraction } = at;
-  const counts = isScheduled(tracked, poll.askedAtMs);
-  const pollsInRound = poll.askable ? tracked.pollsInRound : Number.POSITIVE_INFINITY;
+  const counts = isScheduled(tracked, askedAtMs);
+  // A rail that can't be asked at all is tried at the longest pause.
+  const askable = answer.kind !== 'unaskable';
+  const pollsInRound = askable ? tracked.pollsInRound : Number.POSITIVE_INFINITY;
   const pauseMs = (soon: boolean) => pauseBeforePoll(schedule, { pollsInRound, lagging: soon }, fraction);
   const goesOn = tracked.status === 'open' || lagging || undecided;
   const later = counts || tracked.scheduledAtMs === null ? nowMs + pauseMs(false) : tracked.scheduledAtMs;
-  const soonest = lagging && poll.askable ? Math.min(later, nowMs + pauseMs(true)) : later;
-  const dueAtMs = Math.max(soonest, afterBackOff({ nowMs, afterMs: poll.backOffMs, fraction }));
+  const soonest = lagging && askable ? Math.min(later, nowMs + pauseMs(true)) : later;
+  const backOffMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
+  const dueAtMs = Math.max(soonest, afterBackOff(nowMs, backOffMs, fraction));
   return {
     ...tracked,
     polls: tracked.polls + 1,
@@ -162,6 +156,6 @@ export function afterPoll(
     pollsInRound: tracked.pollsInRound + (counts ? 1 : 0),
     scheduledAtMs: goesOn ? later : null,
     // Whatever replaced our claim (a callback, the owner's event) has also set the next poll.
-    ...(tracked.claim === poll.claim && { claim: null, dueAtMs: goesOn ? dueAtMs : null }),
+    ...(tracked.claim === claim && { claim: null, dueAtMs: goesOn ? dueAtMs : null }),
   };
 }

@@ -13,15 +13,16 @@ import { remember, type Tracked, withBreaks } from './tracked.ts';
 /** Kinds that show to people, beside those of polls, that the payment does not proceed. */
 const SHOWN: readonly string[] = ['coverage.behind', 'hold.unanswered'] satisfies readonly BreakKind[];
 
-/** The kinds by which a lookup contradicts an end, and which it may take back. */
-export const LOOKUP_KINDS: readonly BreakKind[] = ['payment.contradiction', 'payout.amount_differs'];
-
-/** The kinds that say that the lookup does not know an open payment, which it takes back by knowing it. */
-const FOUND_KINDS: readonly BreakKind[] = ['collection.not_found'];
+/** The kinds by which a lookup contradicts us, and which it may take back. */
+export const LOOKUP_KINDS: readonly BreakKind[] = [
+  'payment.contradiction',
+  'payout.amount_differs',
+  'collection.not_found',
+];
 
 /** Judges a rail's answer about a payment, together with the claims of callbacks (contract 10.16, invariant P13). */
 export function judge(evidence: Evidence): Verdict {
-  const { source, tracked } = evidence;
+  const { source, tracked, answer } = evidence;
   const { denied, contradicted, lagging, undecided } = judgeClaims(evidence);
   const { fact, findings } = judgeAnswer(evidence);
   // The rail contradicts itself: people decide, unless only its callbacks contradict one another and this is its
@@ -33,10 +34,8 @@ export function judge(evidence: Evidence): Verdict {
   if (!isContradicted) all.push(...denied);
   const goesOut = isUnclear ? null : fact;
   const contested = source === 'poll' ? LOOKUP_KINDS.filter((kind) => tracked.breaks.includes(kind)) : [];
-  const isKnown = source === 'poll' && evidence.answer.kind === 'pending';
-  const found = isKnown ? FOUND_KINDS.filter((kind) => tracked.breaks.includes(kind)) : [];
   // What people have resolved is looked up until there is an answer.
-  const isUnasked = contested.length > 0 && evidence.answer.kind === 'unknown';
+  const isUnasked = contested.length > 0 && answer.kind === 'unknown';
   // A reversal comes after the end; the owner has applied it once its own event says so.
   const isReversing = tracked.status !== 'open' && goesOut?.status === 'reversed';
   const goesOn = tracked.status === 'open' || lagging || undecided || isReversing;
@@ -46,14 +45,9 @@ export function judge(evidence: Evidence): Verdict {
     fact: goesOut,
     // One without keys is found once.
     findings: all.filter(({ kind, about }) => about !== undefined || !tracked.breaks.includes(kind)),
-    agreed: [
-      ...found,
-      ...contested.filter(
-        (kind) =>
-          isCompared(kind, evidence.answer) &&
-          all.every((one) => one.kind !== kind || one.observer !== 'poll'),
-      ),
-    ],
+    agreed: contested.filter(
+      (kind) => isCompared(kind, answer) && all.every((one) => one.kind !== kind || one.observer !== 'poll'),
+    ),
     lagging,
     undecided: undecided || isUnasked || isReversing,
   };
@@ -62,6 +56,7 @@ export function judge(evidence: Evidence): Verdict {
 /** Whether a lookup compares what a kind is about: an answer without an amount says nothing of amounts. */
 function isCompared(kind: BreakKind, answer: RailAnswer): boolean {
   if (kind === 'payment.contradiction') return isEnd(answer.kind);
+  if (kind === 'collection.not_found') return answer.kind === 'pending';
   return 'amount' in answer && answer.amount !== null;
 }
 
@@ -72,15 +67,13 @@ export function afterVerdict(
   nowMs: number,
 ): Tracked {
   const { endReportedAtMs: before, timeline } = tracked;
-  const found = withBreaks(
-    tracked,
-    findings.map(({ kind }) => kind),
-  );
-  if (!fact) return found;
+  const kinds = findings.map(({ kind }) => kind);
   return {
-    ...found,
-    endReportedAtMs: before ?? (isEnd(fact.status) ? nowMs : null),
-    timeline: remember(timeline, { what: 'fact', detail: fact.status, atMs: nowMs }),
+    ...withBreaks(tracked, kinds),
+    ...(fact && {
+      endReportedAtMs: before ?? (isEnd(fact.status) ? nowMs : null),
+      timeline: remember(timeline, { what: 'fact', detail: fact.status, atMs: nowMs }),
+    }),
   };
 }
 
@@ -113,10 +106,9 @@ const LAG_TIMES = 15;
 /**
  * A finding about an end that its owner does not apply: by this fact, or by an earlier one that it has had time for.
  */
-function untakenBy(evidence: Evidence) {
-  const { tracked, terms, answer, source, isScheduled, lagMs } = evidence;
+function untakenBy({ tracked, terms, answer, source, isScheduled, ...at }: Evidence) {
   const { endReportedAtMs } = tracked;
-  const isDue = endReportedAtMs !== null && waitedMs(evidence, endReportedAtMs) >= LAG_TIMES * lagMs;
+  const isDue = endReportedAtMs !== null && waitedMs(at, endReportedAtMs) >= LAG_TIMES * at.lagMs;
   if (source !== 'poll' || !isScheduled || !isDue) return undefined;
   const detail = `its owner has not taken over the reported end; the rail says ${answer.kind}`;
   return { kind: 'payment.end_untaken', amount: terms.amount, detail } as const;
@@ -153,29 +145,27 @@ export function confirmsCallback(
 function judgeAnswer(evidence: Evidence): Judged {
   const { tracked, answer, terms } = evidence;
   const { status } = tracked;
+  const isOpen = status === 'open';
   switch (answer.kind) {
     case 'pending':
     case 'unknown':
     case 'unaskable':
-      return { fact: null, findings: judgeLateClaims(evidence) };
     case 'notFound':
-      return status === 'open'
+      return isOpen && answer.kind === 'notFound'
         ? judgeNotFound(evidence)
         : { fact: null, findings: judgeLateClaims(evidence) };
-    case 'failed':
-      if (status === 'open') {
-        const reason = failureReason(evidence, answer.reason);
-        return { fact: { status: 'failed', amount: null, fee: null, reason }, findings: [] };
-      }
+    case 'failed': {
+      const reason = failureReason(evidence, answer.reason);
+      if (isOpen) return { fact: { status: 'failed', amount: null, fee: null, reason }, findings: [] };
       return { fact: null, findings: status === 'failed' ? [] : [contradiction(evidence)] };
+    }
     case 'completed':
     case 'reversed': {
-      if (status === 'failed' || (answer.kind === 'reversed' && terms.kind === 'collection')) {
+      if (status === 'failed' || (answer.kind === 'reversed' && terms.kind === 'collection'))
         return { fact: null, findings: [contradiction(evidence)] };
-      }
       const judged = judgeAmounts(evidence, answer);
       // An end that its owner knows is no news; an end that precedes the owner's is only a lookup that lags.
-      const news = status === 'open' || (status === 'completed' && answer.kind === 'reversed');
+      const news = isOpen || (status === 'completed' && answer.kind === 'reversed');
       return { fact: news ? judged.fact : null, findings: judged.findings };
     }
     default:

@@ -1,4 +1,3 @@
-import type { PaymentKind } from '@pesewa/contracts';
 import {
   type ClaimLoop,
   type Messaging,
@@ -10,11 +9,20 @@ import type { NotSent } from '@pesewa/rails';
 import { inTraceOf, type ServiceScope } from '@pesewa/runtime';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
-import type { ArrivedTime } from '../domain/arrived.ts';
-import { afterPoll, isScheduled, notAsked, type PollSchedule, untilTaken } from '../domain/schedule.ts';
+import type { ProofSettings } from '../domain/judging.ts';
+import {
+  afterBackOff,
+  afterPoll,
+  isScheduled,
+  notAsked,
+  type Poll,
+  type PollSchedule,
+  untilTaken,
+} from '../domain/schedule.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import { confirmsCallback, isEndOverdue } from '../domain/verdict.ts';
 import { fromDocument, type PollDocument } from '../poll-document.ts';
+import type { Arrivals } from '../steps/arrivals.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
 import { createClaimDue } from './claim-due.ts';
@@ -22,17 +30,16 @@ import { ask, type PollAnswer, type PolledRail } from './polled-rail.ts';
 import { type RailRateLimit, retryAfterMs } from './rail-rate-limit.ts';
 import { takeAnswer } from './take-answer.ts';
 
-interface PollOutcome {
+interface PollOutcome extends Omit<Poll, 'answer'> {
   readonly reference: string;
-  readonly claim: string;
   /** `notSent`: our own limits kept us from asking. */
   readonly answer: PollAnswer | NotSent;
-  readonly askedAtMs: number;
 }
 
 /** The dependencies of polling. */
 export interface PollerDeps
-  extends Pick<ServiceScope<object>, 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint'> {
+  extends Pick<ServiceScope<object>, 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint'>,
+    Pick<Arrivals, 'arrived'> {
   readonly store: WorkingStore;
   readonly breaks: BreakStore;
   readonly requestRepublication: RequestRepublication;
@@ -40,14 +47,11 @@ export interface PollerDeps
   readonly rails: readonly PolledRail[];
   readonly rateLimit: RailRateLimit;
   readonly schedule: PollSchedule;
-  readonly notFoundGraceMs: number;
-  readonly pollsBeforeBreak: number;
-  /** The period in which our messages about payments of a kind arrived; null if unknown. */
-  readonly arrived: (kind: PaymentKind) => ArrivedTime | null;
+  readonly proof: ProofSettings;
   readonly pauseMs: number;
   readonly polled: (rail: string, result: string) => void;
-  /** Called with how many payments of a rail were claimed, and whether its rate limit left others waiting. */
-  readonly claimed: (watch: string, records: number, isRateLimited: boolean) => void;
+  /** Called if the rate limit of a rail left due payments waiting. */
+  readonly rateLimited: (rail: string) => void;
 }
 
 const LEASE_FACTOR = 2;
@@ -143,7 +147,9 @@ function startPollLoop(
     clock: deps.clock,
     ids: deps.ids,
     logger: deps.logger,
-    claimed: (records, isRateLimited) => deps.claimed(name, records, isRateLimited),
+    claimed: (_records, isRateLimited) => {
+      if (isRateLimited) deps.rateLimited(name);
+    },
     work,
   });
 }
@@ -168,76 +174,59 @@ async function commitPolls(
   polls: readonly PollOutcome[],
   transaction: Transaction,
 ): Promise<readonly undefined[]> {
-  const loaded = new Map(
-    await deps.store.load(
-      polls.map(({ reference }) => reference),
-      transaction.session,
-    ),
-  );
+  const references = polls.map(({ reference }) => reference);
+  const loaded = await deps.store.load(references, transaction.session);
+  const changed = new Map<string, Tracked>();
   const reports: BreakReport[] = [];
   for (const poll of polls) {
-    const tracked = loaded.get(poll.reference);
+    const { reference, answer, askedAtMs, claim } = poll;
+    const tracked = changed.get(reference) ?? loaded.get(reference);
     const terms = tracked?.terms;
     if (!tracked || !terms) continue;
-    const { lagMs } = deps.schedule;
-    const arrived = deps.arrived(terms.kind);
-    const { answer, askedAtMs } = poll;
+    const nowMs = deps.clock.nowMs();
     if (answer.kind === 'notSent') {
-      const soon = {
-        nowMs: deps.clock.nowMs(),
-        afterMs: answer.retryAfterMs,
-        fraction: deps.random.fraction(),
-      };
-      const retry = rails.get(terms.rail)?.isAvailable() ? soon : null;
-      loaded.set(poll.reference, notAsked(tracked, poll, retry));
+      const soon = afterBackOff(nowMs, answer.retryAfterMs, deps.random.fraction());
+      const retryAtMs = rails.get(terms.rail)?.isAvailable() ? soon : null;
+      changed.set(reference, notAsked(tracked, poll, retryAtMs));
       continue;
     }
     const evidence = {
+      ...deps.proof,
       tracked,
       terms,
       answer,
       isScheduled: isScheduled(tracked, askedAtMs),
       askedAtMs,
-      lagMs,
-      notFoundGraceMs: deps.notFoundGraceMs,
-      pollsBeforeBreak: deps.pollsBeforeBreak,
-      arrived,
+      arrived: deps.arrived(terms.kind),
     } as const;
-    const taken = takeAnswer(evidence, deps.clock.nowMs(), transaction);
+    const taken = takeAnswer(evidence, nowMs, transaction);
     const { verdict } = taken;
     // Nothing is written: the lease of this poll says when to ask again.
-    if (tracked.claim === poll.claim && confirmsCallback(evidence, verdict)) continue;
-    if (isEndOverdue(tracked, verdict, { askedAtMs, lagMs, arrived })) {
-      const { reference } = tracked;
+    if (tracked.claim === claim && confirmsCallback(evidence, verdict)) continue;
+    if (isEndOverdue(tracked, verdict, evidence))
       deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
-    }
     reports.push(...taken.reports);
-    loaded.set(poll.reference, polledOnce(deps, tracked, { ...poll, answer }, taken));
+    changed.set(reference, polledOnce(deps, tracked, { ...poll, answer }, taken));
   }
-  await applyReports(deps.breaks, reports, loaded, transaction);
-  await deps.store.save([...loaded.values()], transaction.session);
+  await applyReports(deps.breaks, reports, changed, transaction);
+  await deps.store.save([...changed.values()], transaction.session);
   return polls.map(() => undefined);
 }
 
-/** A poll whose question was sent, or could not be asked at all. */
-type MadePoll = PollOutcome & { readonly answer: PollAnswer };
-
 function polledOnce(
-  deps: PollerDeps,
+  { schedule, clock, random }: PollerDeps,
   tracked: Tracked,
-  poll: MadePoll,
+  poll: Poll,
   { verdict, after }: ReturnType<typeof takeAnswer>,
 ): Tracked {
+  const nowMs = clock.nowMs();
   const { answer, claim, askedAtMs } = poll;
-  const { schedule } = deps;
-  const nowMs = deps.clock.nowMs();
-  const backOffMs = answer.kind === 'unknown' ? (answer.retryAfterMs ?? 0) : 0;
-  const made = { claim, askedAtMs, askable: answer.kind !== 'unaskable', backOffMs };
-  const next = afterPoll(after, made, verdict, { schedule, nowMs, fraction: deps.random.fraction() });
-  // The end that its owner has published since the claim may be followed by another.
-  const untaken = tracked.claim === claim ? {} : untilTaken(tracked, verdict, nowMs);
-  // A rail that gives no answer can't be asked to initiate the payment either, so the time begins anew after that; a
-  // payment that never gets anywhere is one that is stuck.
-  const notFoundSinceMs = answer.kind === 'notFound' ? (tracked.notFoundSinceMs ?? askedAtMs) : null;
-  return { ...next, ...untaken, notFoundSinceMs };
+  return {
+    ...afterPoll(after, poll, verdict, { schedule, nowMs, fraction: random.fraction() }),
+    // The end that its owner has published since the claim may be followed by another.
+    ...(tracked.claim !== claim && untilTaken(tracked, verdict, nowMs)),
+    // A rail that gives no answer can't be asked to initiate the payment either, so the time begins anew after that; a
+    // payment that never gets anywhere is one that is stuck.
+    notFoundSinceMs: answer.kind === 'notFound' ? (tracked.notFoundSinceMs ?? askedAtMs) : null,
+  };
 }

@@ -1,4 +1,4 @@
-import { type ClaimRateLimit, isDuplicateKey, type Tokens } from '@pesewa/messaging';
+import type { ClaimRateLimit, Tokens } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 
 /** The rate at which a rail may be asked, over all replicas together (ADR 26). */
@@ -75,40 +75,28 @@ export function closeRateLimit(
  */
 export function openRailRateLimit(db: Pick<Db, 'collection'>) {
   const rateLimits = db.collection<RateLimitDocument>('rateLimits');
-  const taken = async (rail: string, { wanted, perSecond, leavesReserve }: Taking): Promise<Tokens> => {
-    const most = Math.max(1, perSecond * SAVED_UP_S);
-    // A bucket of one token has no room for a reserve: there the rate of a caller's own share must do.
-    const reserve = leavesReserve ? Math.min(most / 2, most - 1) : 0;
-    // A clock that was set back adds no tokens and removes none.
-    const elapsedMs = { $max: [0, { $subtract: ['$$NOW', '$at'] }] };
-    const refilled = { $add: ['$tokens', { $multiply: [elapsedMs, perSecond / 1_000] }] };
-    const bucket = await rateLimits.findOneAndUpdate(
-      { _id: rail },
-      [
-        { $set: { tokens: { $min: [most, { $ifNull: [refilled, most] }] }, at: '$$NOW' } },
-        {
-          $set: {
-            granted: { $max: [0, { $min: [wanted, { $floor: { $subtract: ['$tokens', reserve] } }] }] },
-          },
-        },
-        { $set: { tokens: { $subtract: ['$tokens', '$granted'] } } },
-      ],
-      { upsert: true, returnDocument: 'after' },
-    );
-    // The server gives a 64-bit integer if the rate is a whole number of tokens per millisecond.
-    return bucket ? { count: Number(bucket.granted), at: bucket.at } : NONE;
-  };
   return {
     /** Takes as many tokens to ask a rail as there are, at most `wanted`. */
-    take: async (rail: string, limits: Taking): Promise<Tokens> => {
-      if (limits.wanted <= 0 || limits.perSecond <= 0) return NONE;
-      try {
-        return await taken(rail, limits);
-      } catch (error) {
-        // Two replicas inserted a new bucket at once; now it exists.
-        if (!isDuplicateKey(error)) throw error;
-        return taken(rail, limits);
-      }
+    take: async (rail: string, { wanted, perSecond, leavesReserve }: Taking): Promise<Tokens> => {
+      if (wanted <= 0 || perSecond <= 0) return NONE;
+      const most = Math.max(1, perSecond * SAVED_UP_S);
+      // A bucket of one token has no room for a reserve: there the rate of a caller's own share must do.
+      const reserve = leavesReserve ? Math.min(most / 2, most - 1) : 0;
+      // A clock that was set back adds no tokens and removes none.
+      const elapsedMs = { $max: [0, { $subtract: ['$$NOW', '$at'] }] };
+      const refilled = { $add: ['$tokens', { $multiply: [elapsedMs, perSecond / 1_000] }] };
+      const spare = { $floor: { $subtract: ['$tokens', reserve] } };
+      const bucket = await rateLimits.findOneAndUpdate(
+        { _id: rail },
+        [
+          { $set: { tokens: { $min: [most, { $ifNull: [refilled, most] }] }, at: '$$NOW' } },
+          { $set: { granted: { $max: [0, { $min: [wanted, spare] }] } } },
+          { $set: { tokens: { $subtract: ['$tokens', '$granted'] } } },
+        ],
+        { upsert: true, returnDocument: 'after' },
+      );
+      // The server gives a 64-bit integer if the rate is a whole number of tokens per millisecond.
+      return bucket ? { count: Number(bucket.granted), at: bucket.at } : NONE;
     },
     /** Returns tokens that were taken and not used. */
     giveBack: async (rail: string, unused: number): Promise<void> => {

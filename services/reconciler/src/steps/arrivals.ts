@@ -1,37 +1,69 @@
-import type { PaymentKind } from '@pesewa/contracts';
+import type { PaymentKind, TopicName } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
-import { startLoop } from '@pesewa/messaging';
+import { type Messaging, startLoop } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import type { Registry } from 'prom-client';
 import { type ArrivedTime, arrivedAsOf, arrivedBy } from '../domain/arrived.ts';
 import { ageSeconds, gauge } from '../gauges.ts';
-import { wholeWay } from './hops.ts';
-import { createLevel, type LevelDeps } from './level.ts';
+import type { OnItsWay, Sender } from '../on-its-way.ts';
 
-const kinds = ['payout', 'collection'] as const;
+/** A part of our messages' way: out of an outbox into a topic, and through the services that apply it. */
+export interface Hop {
+  readonly from: Sender;
+  readonly topic: TopicName;
+  readonly by: readonly string[];
+}
 
 /**
- * Checks repeatedly whether messages that were on their way have arrived, so that polls can distinguish late from lost
- * (ADR 27).
+ * The whole way of the messages of a payment: from us to its owner, through the ledger and back, and to us and its
+ * webhook. Those of the other kind delay none.
+ */
+export const ways: Readonly<Record<PaymentKind, readonly Hop[]>> = {
+  payout: [
+    { from: 'reconciler', topic: 'payoutFacts', by: ['payout-gateway'] },
+    { from: 'payouts', topic: 'payouts', by: ['ledger'] },
+    { from: 'ledger', topic: 'ledger', by: ['payout-gateway', 'reconciler'] },
+    { from: 'payouts', topic: 'payouts', by: ['reconciler', 'webhook-dispatcher'] },
+  ],
+  collection: [
+    { from: 'reconciler', topic: 'collectionFacts', by: ['collection-gateway'] },
+    { from: 'collections', topic: 'collections', by: ['ledger'] },
+    { from: 'ledger', topic: 'ledger', by: ['reconciler'] },
+    { from: 'collections', topic: 'collections', by: ['reconciler', 'webhook-dispatcher'] },
+  ],
+};
+
+const kinds = ['payout', 'collection'] as const;
+const KAFKA_TIMEOUT_MS = 5_000;
+
+/** The dependencies of knowing what has arrived. */
+export interface ArrivalDeps {
+  readonly messaging: Pick<Messaging, 'ends' | 'hasApplied'>;
+  readonly onItsWay: OnItsWay;
+  readonly clock: Clock;
+  /** The pause between two questions. */
+  readonly pauseMs: number;
+}
+
+/** What has arrived (ADR 27). */
+export type Arrivals = Omit<ReturnType<typeof startArrivals>, typeof Symbol.asyncDispose>;
+
+/**
+ * Checks repeatedly whether messages that were on their way have arrived, so that late ones can be distinguished from
+ * lost ones (ADR 27).
  *
  * The result is only in memory: a time that was not checked, such as before this process began, counts as messages
  * being on their way.
  */
 export function startArrivals(
-  deps: LevelDeps & {
+  deps: ArrivalDeps & {
     /** How long a message may be on its way; milliseconds. */
     readonly limitMs: number;
-    readonly pauseMs: number;
-    readonly clock: Clock;
     readonly logger: Logger;
     readonly registry: Registry;
   },
 ) {
   const { clock, limitMs } = deps;
-  const levels = {
-    payout: createLevel(deps, wholeWay.payout),
-    collection: createLevel(deps, wholeWay.collection),
-  };
   const times: Record<PaymentKind, ArrivedTime | null> = { payout: null, collection: null };
   const startedMs = clock.nowMs();
   gauge({
@@ -41,20 +73,55 @@ export function startArrivals(
     labelNames: ['kind'],
     read: async () => kinds.map((kind) => [{ kind }, ageSeconds(times[kind]?.untilMs ?? startedMs, clock)]),
   });
-  const loop = startLoop({
-    ...deps,
-    name: 'reconciler arrivals',
-    round: async () => {
-      for (const kind of kinds) {
-        const levelAtMs = await levels[kind]();
-        if (levelAtMs !== undefined) times[kind] = arrivedBy(times[kind], levelAtMs, limitMs);
-      }
-      return false;
-    },
-  });
+  const loops = kinds.map((kind) =>
+    startLoop({
+      ...deps,
+      name: `reconciler arrivals of ${kind}s`,
+      round: async (signal) => {
+        const atMs = clock.nowMs();
+        if (await haveArrived(deps, ways[kind], signal)) times[kind] = arrivedBy(times[kind], atMs, limitMs);
+        return false;
+      },
+    }),
+  );
   return {
     /** The period throughout which messages arrived, for payments of a kind; null if they do not now, or if that is unknown. */
     arrived: (kind: PaymentKind) => arrivedAsOf(times[kind], clock.nowMs(), limitMs),
-    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+    /** The newest time such that everything that was on its way then has arrived; of both kinds without one. */
+    arrivedUntilMs: (kind?: PaymentKind): number | undefined => {
+      const until = Math.min(...(kind ? [kind] : kinds).map((one) => times[one]?.untilMs ?? Number.NaN));
+      return Number.isNaN(until) ? undefined : until;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
+    },
   };
+}
+
+/**
+ * Waits until everything on its way now has arrived, hop by hop; gives whether it did. A stopped service delays the
+ * answer, and Kafka or a database that does not answer makes it false.
+ */
+export async function haveArrived(
+  { messaging, onItsWay, clock, pauseMs }: ArrivalDeps,
+  hops: readonly Hop[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const until = async (check: () => Promise<boolean | undefined>): Promise<boolean> => {
+    let found = await check();
+    while (found === false && !signal.aborted) {
+      await clock.sleep(pauseMs, signal);
+      found = await check();
+    }
+    return found === true;
+  };
+  for (const { from, topic, by } of hops) {
+    const waiting = await onItsWay.waiting([from]);
+    if (!waiting || !(await until(() => onItsWay.hasLeft(waiting)))) return false;
+    const ends = await messaging.ends([topic], KAFKA_TIMEOUT_MS);
+    if (!ends) return false;
+    for (const service of by)
+      if (!(await until(() => messaging.hasApplied(service, ends, KAFKA_TIMEOUT_MS)))) return false;
+  }
+  return true;
 }

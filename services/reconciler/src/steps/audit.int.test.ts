@@ -56,7 +56,7 @@ async function open(...references: readonly string[]): Promise<void> {
 
 beforeAll(async () => {
   await harness.open();
-  closers.defer((await harness.joinOwners('webhook-dispatcher')).close);
+  closers.defer((await harness.joinOwners()).close);
 });
 afterAll(async () => {
   await closers.disposeAsync();

@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { awaited } from '../domain/tracked.ts';
 import { called, fold, opened } from '../fixtures/verdicts.ts';
-import {
-  type FollowedStep,
-  findingOf,
-  follow,
-  found,
-  lookFromMs,
-  placeOf,
-  resolutionOf,
-  stillStands,
-} from './following.ts';
+import { type FollowedStep, findingOf, follow, found, lookFromMs, placeOf } from './following.ts';
 
 const limits = { limitMs: 1_000, requestsMax: 3 };
 const at = (ms: number) => new Date(ms);
@@ -81,23 +72,13 @@ describe('an overdue step', () => {
     const entry = { step: 'entry', requests: 4 } as const;
     expect(findingOf(entry, { ...awaited('po-1', 0), posted: true })?.kind).toBe('books.unexplained_entry');
     expect(findingOf(entry, awaited('po-1', 0))).toBeUndefined();
+    const unknown = fold(awaited('co-1', 0), [called({ proven: true })]);
+    expect(findingOf(entry, unknown)?.kind).toBe('callback.unknown_reference');
+    expect(findingOf(entry, fold(unknown, [opened('collection')]))).toBeUndefined();
   });
 
   it('is shown at the rail of a proven callback, whatever rails others name', () => {
     const claims = [called({ rail: 'forged' }), called({ proven: true })];
     expect(placeOf(fold(awaited('po-1', 0), claims))).toEqual({ rail: 'upstream', currency: null });
-  });
-
-  it('is done if the payment that a callback names has become known since it was read', () => {
-    const step = { step: 'payment' } as const;
-    const unknown = fold(awaited('co-1', 0), [called({ proven: true })]);
-    expect(stillStands(step, unknown)).toBe(true);
-    for (const known of [fold(unknown, [opened('collection')]), { ...unknown, released: true }]) {
-      expect(stillStands(step, known)).toBe(false);
-      expect(resolutionOf(step, known)).toBe('the payment appeared');
-    }
-    expect(stillStands(step, undefined)).toBe(false);
-    expect(resolutionOf(step, undefined)).toMatch(/^no such payment/);
-    expect(stillStands({ step: 'opening' }, undefined)).toBe(true);
   });
 });

@@ -3,12 +3,12 @@ import { judgeBooks } from '../domain/books.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
 import { gapKinds } from '../domain/coverage.ts';
 import type { Finding } from '../domain/judging.ts';
-import { isUnknown, type Tracked } from '../domain/tracked.ts';
+import type { Tracked } from '../domain/tracked.ts';
 
 /**
  * A step of ours that is followed until it is done: the payment's opening and its end reach us, its gateway's record is
  * no older than its events, its hold is answered, its merchant is owed a webhook for its end, the ledger's entries match
- * it; and that what a proven callback names is a payment.
+ * it, and what an entry or a proven callback names is a payment.
  */
 export type Step = keyof typeof stepKinds | 'entry';
 
@@ -17,7 +17,6 @@ export const stepKinds = {
   ...gapKinds,
   hold: 'hold.unanswered',
   delivery: 'webhook.missing',
-  payment: 'callback.unknown_reference',
 } as const satisfies Readonly<Record<string, BreakKind>>;
 
 /** A payment that has been at a step for too long. */
@@ -46,12 +45,12 @@ export interface StepLimits {
   readonly requestsMax: number;
 }
 
-/** The steps whose event no owner can publish. */
-type Unasked = 'record' | 'payment';
+/** A step about which the owner of a payment is asked: its event can be published again. */
+export type AskedStep = Exclude<Step, 'record'>;
 
-/** Whether the owner of a payment is asked about a step. */
-export function isAsked(step: Step): step is Exclude<Step, Unasked> {
-  return step !== 'record' && step !== 'payment';
+/** Whether a step is an {@link AskedStep}. */
+export function isAsked(step: Step): step is AskedStep {
+  return step !== 'record';
 }
 
 const DOUBLINGS_MAX = 6;
@@ -93,28 +92,19 @@ export function follow(step: FollowedStep, { limitMs, requestsMax }: StepLimits,
   return { ...step, requests: step.requests + 1, dueAt, isReported };
 }
 
-/** Whether a step that stood when it was read still does: a payment may have become known since. */
-export function stillStands({ step }: Pick<FollowedStep, 'step'>, tracked: Tracked | undefined): boolean {
-  return step !== 'payment' || (tracked !== undefined && isUnknown(tracked));
-}
-
-/** Why the break of a step that is done closes. */
-export function resolutionOf({ step }: Pick<FollowedStep, 'step'>, tracked: Tracked | undefined): string {
-  if (step !== 'payment') return 'the step is done: the missing event has arrived';
-  return tracked ? 'the payment appeared' : 'no such payment appeared; the callback stays with the ingress';
-}
-
-/** What people are shown of an overdue step; undefined if the payment's entries match by now. */
+/** What people are shown of an overdue step; undefined if it is done by now, as far as the payment shows it. */
 export function findingOf(
   { step, requests }: Pick<FollowedStep, 'step' | 'requests'>,
   tracked: Tracked | undefined,
 ): Finding | undefined {
   if (step === 'entry') return tracked && judgeBooks(tracked);
   const amount = tracked?.terms?.amount ?? null;
-  if (step === 'record') return { kind: stepKinds.record, amount, detail: behind(tracked) };
-  if (step === 'payment')
-    return { kind: stepKinds.payment, amount, detail: 'a proven callback names an unknown payment' };
-  const detail = `${texts[step]}; published again ${requests} times without effect`;
+  const status = tracked?.status ?? 'open';
+  const there = status === 'open' ? 'no record of it' : 'it as open';
+  const detail =
+    step === 'record'
+      ? `the payment is ${status} here, and its gateway has ${there}`
+      : `${texts[step]}; published again ${requests} times without effect`;
   return { kind: stepKinds[step], amount, detail };
 }
 
@@ -127,15 +117,9 @@ export function placeOf(tracked: Tracked | undefined): {
   return tracked?.terms ?? tracked?.booked ?? { rail: proof?.rail, currency: null };
 }
 
-function behind(tracked: Tracked | undefined): string {
-  const status = tracked?.status ?? 'open';
-  const there = status === 'open' ? 'no record of it' : 'it as open';
-  return `the payment is ${status} here, and its gateway has ${there}`;
-}
-
 const texts = {
   opening: 'the payment is open at its gateway, and is not known here',
   end: 'the payment has ended at its gateway, and is open here',
   hold: 'the payout is accepted, and the ledger has not answered whether its money is held',
   delivery: 'the payment has ended, and no webhook is owed for it',
-} as const satisfies Record<Exclude<keyof typeof stepKinds, Unasked>, string>;
+} as const satisfies Record<Exclude<AskedStep, 'entry'>, string>;

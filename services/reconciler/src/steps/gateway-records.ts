@@ -1,5 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { Collection, Db, Document } from 'mongodb';
+import type { Collection, Db, Document, Filter } from 'mongodb';
+import { inPagesBy } from '../batches.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import type { RailFee } from '../handlers.ts';
 
@@ -8,12 +9,7 @@ import type { RailFee } from '../handlers.ts';
  *
  * Reads are with majority and without personal data.
  */
-export interface GatewayRecords {
-  readonly kind: PaymentKind;
-  readonly find: (references: readonly string[]) => Promise<ReadonlyMap<string, OwnerRecord>>;
-  /** When the rail accepted a payment, in milliseconds; null if it did not. */
-  readonly findTakenOnAtMs: (reference: string) => Promise<number | null>;
-}
+export type GatewayRecords = ReturnType<typeof openRecords>;
 
 /** The fields that are read of a payout or a collection. */
 interface PaymentRow extends Document {
@@ -24,6 +20,7 @@ interface PaymentRow extends Document {
   readonly amountReceived?: bigint;
   readonly rail: string;
   readonly status: string;
+  readonly step: string;
   readonly acceptedByRail?: true;
   readonly acceptedAt: Date;
   readonly attemptedAt?: Date;
@@ -47,6 +44,7 @@ const FIELDS = {
   amountReceived: 1,
   rail: 1,
   status: 1,
+  step: 1,
   acceptedByRail: 1,
   acceptedAt: 1,
   attemptedAt: 1,
@@ -59,33 +57,36 @@ const READ_TIMEOUT_MS = 30_000;
 const ACCEPTANCE_TIMEOUT_MS = 4_000;
 
 /** The records of both gateways, in the databases of this installation. */
-export function openGatewayRecords(
-  database: (name: string) => Db,
-  railFee: RailFee,
-): readonly [payouts: GatewayRecords, collections: GatewayRecords] {
+export function openGatewayRecords(database: (name: string) => Db, railFee: RailFee) {
   return [
     openRecords(database('payouts').collection('payouts'), 'payout', railFee),
     openRecords(database('collections').collection('collections'), 'collection', railFee),
-  ];
+  ] as const;
 }
 
-function openRecords(
-  collection: Collection<PaymentRow>,
-  kind: PaymentKind,
-  railFee: RailFee,
-): GatewayRecords {
-  const read = async (references: readonly string[], maxTimeMS: number) => {
+function openRecords(collection: Collection<PaymentRow>, kind: PaymentKind, railFee: RailFee) {
+  const find = (filter: Filter<PaymentRow>, maxTimeMS = READ_TIMEOUT_MS) =>
+    collection.find(filter, { maxTimeMS }).project<PaymentRow>(FIELDS);
+  const read = async (references: readonly string[], maxTimeMS?: number) => {
     // The references that a batch has reserved have no status.
-    const rows = await collection
-      .find({ reference: { $in: [...references] }, status: { $exists: true } }, { maxTimeMS })
-      .project<PaymentRow>(FIELDS)
-      .toArray();
-    return new Map(rows.map((row) => [row.reference, recordOf(row, kind, railFee)]));
+    const rows = find({ reference: { $in: [...references] }, status: { $exists: true } }, maxTimeMS);
+    const records = (await rows.toArray()).map((row) => recordOf(row, kind, railFee));
+    return new Map(records.map((record) => [record.reference, record]));
   };
   return {
     kind,
-    find: (references) => read(references, READ_TIMEOUT_MS),
-    findTakenOnAtMs: async (reference) =>
+    find: (references: readonly string[]) => read(references),
+    /** The open ones that were accepted within a period, in that order. */
+    open: async function* open($gte: Date, $lte: Date): AsyncGenerator<readonly OwnerRecord[]> {
+      const status = kind === 'payout' ? 'INITIALIZED' : 'PENDING';
+      const period = { $gte, $lte };
+      for await (const page of inPagesBy('acceptedAt', 'reference', period, (where) =>
+        find({ status, ...where }),
+      ))
+        yield page.map((row) => recordOf(row, kind, railFee));
+    },
+    /** When the rail accepted a payment, in milliseconds; null if it did not. */
+    findTakenOnAtMs: async (reference: string) =>
       (await read([reference], ACCEPTANCE_TIMEOUT_MS)).get(reference)?.takenOnAtMs ?? null,
   };
 }
@@ -96,19 +97,13 @@ function recordOf(row: PaymentRow, kind: PaymentKind, railFee: RailFee): OwnerRe
   const status = STATUSES[row.status];
   // To mistake an unknown status for an end would be worse than to find nothing.
   if (status === undefined) throw new RangeError(`a ${kind} has the unknown status ${row.status}`);
+  const terms = { kind, rail, merchantId, currency, country: order.country, amount };
   return {
     reference,
     status,
-    terms: {
-      kind,
-      rail,
-      merchantId,
-      currency,
-      country: order.country,
-      amount,
-      railFee: railFee(rail, kind, amount) ?? 0n,
-    },
-    acceptedAtMs: acceptedAt.getTime(),
+    terms: { ...terms, railFee: railFee(rail, kind, amount) ?? 0n },
+    acceptedAt,
     takenOnAtMs: row.acceptedByRail ? attemptedAt.getTime() : null,
+    awaitsHold: status === 'open' && row.step === 'accepted',
   };
 }

@@ -1,16 +1,8 @@
-import type { PaymentKind } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
 import { Counter, type Registry } from 'prom-client';
 import { factsTopics } from '../events.ts';
-import type { Step } from './following.ts';
-
-/** A payment, and its overdue step. */
-interface Wanted {
-  readonly reference: string;
-  readonly kind: PaymentKind;
-  readonly step: Exclude<Step, 'record' | 'payment'>;
-}
+import type { AskedStep, Overdue } from './following.ts';
 
 /** Asks the owner of a payment to publish again what its record proves; sent when the transaction commits. */
 export type RequestRepublication = ReturnType<typeof createRequests>;
@@ -24,7 +16,7 @@ export function createRequests(registry: Registry, clock: Pick<Clock, 'nowMs'>) 
     registers: [registry],
   });
   return (
-    { reference, kind, step }: Wanted,
+    { reference, kind, step }: Overdue & { readonly step: AskedStep },
     transaction: Pick<Transaction, 'emit' | 'afterCommit'>,
   ): void => {
     transaction.emit({

@@ -100,7 +100,7 @@ const owe = (reference: string) =>
 
 beforeAll(async () => {
   await harness.open();
-  closers.defer((await harness.joinOwners('webhook-dispatcher')).close);
+  closers.defer((await harness.joinOwners()).close);
 });
 afterAll(async () => {
   await closers.disposeAsync();

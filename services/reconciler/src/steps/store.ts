@@ -82,23 +82,17 @@ export function openStepStore(db: Db) {
       const done = { _id: { $in: [...names] }, $expr: { $gt: ['$wholeAt', '$askedAt'] } };
       await marks.updateMany(done, { $set: { until: new Date(0), askedAt } });
     },
-    /** The marks of watches, and how many steps of a kind of payment are followed. */
     marks: (names: readonly string[], maxTimeMS: number) =>
       marks.find({ _id: { $in: [...names] } }, { maxTimeMS }).toArray(),
-    counts: async (kind: PaymentKind, wanted: readonly Step[], maxTimeMS: number) => {
-      const counted = steps.aggregate<{ _id: Step; count: number }>(
-        [{ $match: { kind, step: { $in: wanted } } }, { $group: { _id: '$step', count: { $sum: 1 } } }],
-        { maxTimeMS },
-      );
-      return new Map((await counted.toArray()).map(({ _id, count }) => [_id, count]));
-    },
-    /** How many are followed of each step, and since when the oldest is. */
-    standing: async (timeoutMs: number) => {
-      const counted = steps.aggregate<{ _id: Step; count: number; since: Date }>(
-        [{ $group: { _id: '$step', count: { $sum: 1 }, since: { $min: '$since' } } }],
-        { maxTimeMS: timeoutMs },
-      );
-      return (await counted.toArray()).map(({ _id, ...standing }) => ({ step: _id, ...standing }));
+    /** How many are followed of each step and kind of payment, and since when the oldest is. */
+    followed: async (maxTimeMS: number) => {
+      const of = { step: '$step', kind: '$kind' };
+      const counted = steps.aggregate<{
+        _id: Pick<FollowedStep, 'step' | 'kind'>;
+        count: number;
+        since: Date;
+      }>([{ $group: { _id: of, count: { $sum: 1 }, since: { $min: '$since' } } }], { maxTimeMS });
+      return (await counted.toArray()).map(({ _id, ...counts }) => ({ ..._id, ...counts }));
     },
   };
 }

@@ -1,7 +1,7 @@
 import { DAY_MS } from '@pesewa/kernel';
-import type { Db } from 'mongodb';
 import { expect, it } from 'vitest';
-import { openStepWatches, watchUnknown } from './watches.ts';
+import { openGatewayRecords } from './gateway-records.ts';
+import { watchOpen, watchWebhooks } from './watches.ts';
 
 const to = new Date(400 * DAY_MS);
 
@@ -27,13 +27,11 @@ function openWatch(rows: readonly Row[], webhooks: readonly string[]) {
     find: ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) =>
       cursor(_id.$in.filter((id) => webhooks.includes(id)).map((id) => ({ _id: id }))),
   };
-  const database = () => ({ collection: () => deliveries }) as unknown as Db;
-  const watches = openStepWatches(database, polls as never);
-  const watch = watches.find(({ name }) => name === 'webhook');
-  if (!watch) throw new Error('there is no such watch');
+  const look = watchWebhooks(deliveries as never, polls as never).looks['webhook'];
   return async (from: Date) => {
     const found: string[] = [];
-    for await (const { overdue } of watch.look(from, to)) found.push(...overdue.map((one) => one.reference));
+    for await (const { overdue } of look?.(from, to) ?? [])
+      found.push(...overdue.map((one) => one.reference));
     return found;
   };
 }
@@ -58,8 +56,8 @@ it('a late reversal owes its own webhook, an early one that of the completion as
   ]);
 });
 
-it('a hold is overdue only for the watch that waits for the ledger', async () => {
-  const began = { acceptedAt: to, openedAt: to };
+it('a hold is followed while it is unanswered, and an end that our open payment lacks is found', async () => {
+  const began = { acceptedAt: to, openedAt: to, order: { country: 'KEN' } };
   const rows = ['po-held', 'po-over'].map((_id) => ({ _id, reference: _id, ...began, terms: {} }));
   const ours = rows.map((row) => ({ ...row, status: 'open' }));
   const [held, over] = rows.map((row) => ({ ...row, status: 'INITIALIZED', step: 'accepted' }));
@@ -68,33 +66,14 @@ it('a hold is overdue only for the watch that waits for the ledger', async () =>
     return chain;
   };
   const records = { find: () => found([held ?? {}, { ...over, status: 'COMPLETED' }]) };
-  const watches = openStepWatches(() => ({ collection: () => records }) as never, {
-    find: () => found(ours),
-  } as never);
-  const watch = watches.find(({ name }) => name === 'payout of ours');
+  const database = () => ({ collection: () => records }) as never;
+  const [payouts] = openGatewayRecords(database, () => 0n);
+  const { looks, standing } = watchOpen(payouts, { find: () => found(ours) } as never);
   const steps: object[] = [];
-  for await (const { overdue } of watch?.look(new Date(0), to) ?? []) steps.push(...overdue);
-  expect(steps).toEqual([{ reference: 'po-over', kind: 'payout', step: 'end' }]);
-  const hold = {
-    reference: 'po-held',
-    kind: 'payout',
-    step: 'hold',
-    since: to,
-    requests: 1,
-    dueAt: to,
-  } as const;
-  expect(await watch?.standing([{ ...hold, isReported: false }])).toHaveLength(1);
-});
-
-it('an unknown reference is of the kind that its proof says', async () => {
-  const callbacks = [
-    { kind: 'payout', proven: false },
-    { kind: 'collection', proven: true },
-  ];
-  const found = [{ _id: 'co-1', unknownSince: to, callbacks }];
-  const chain = { project: () => chain, sort: () => chain, limit: () => chain, toArray: async () => found };
-  const { look } = watchUnknown({ find: () => chain } as never, 0);
-  for await (const { overdue } of look(new Date(0), to))
-    expect(overdue).toEqual([{ reference: 'co-1', kind: 'collection', step: 'payment' }]);
-  expect.assertions(1);
+  for await (const { overdue } of looks['payout of ours']?.(new Date(0), to) ?? []) steps.push(...overdue);
+  const hold = { reference: 'po-held', kind: 'payout', step: 'hold' } as const;
+  expect(steps).toEqual([hold, { reference: 'po-over', kind: 'payout', step: 'end' }]);
+  const followed = { ...hold, since: to, requests: 1, dueAt: to, isReported: false };
+  const still = await standing([followed, { ...followed, step: 'opening' }]);
+  expect([...still]).toMatchObject([[followed, { reference: 'po-held', status: 'open' }]]);
 });

@@ -1,13 +1,15 @@
 import { type PaymentKind, WEBHOOK_KEEP_DAYS_MIN, webhookIdOf } from '@pesewa/contracts';
 import { DAY_MS } from '@pesewa/kernel';
-import type { Collection, Db, Document, Filter } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
 import { inPagesBy } from '../batches.ts';
-import { gapBetween } from '../domain/coverage.ts';
-import { openStates, type Terms } from '../domain/tracked.ts';
+import { judgeBooks } from '../domain/books.ts';
+import { gapBetween, type OwnerRecord } from '../domain/coverage.ts';
+import { isFoundAgain } from '../domain/observing.ts';
+import { openStates } from '../domain/tracked.ts';
 import type { PollDocument } from '../poll-document.ts';
+import type { WorkingStore } from '../store.ts';
 import type { FollowedStep, Overdue, Step } from './following.ts';
-import { fromOwner, toOwners, toWebhooks, wholeWay } from './hops.ts';
-import type { Hop } from './level.ts';
+import type { GatewayRecords } from './gateway-records.ts';
 import { stepId } from './store.ts';
 
 /** A page of payments in the order in which they began or ended. */
@@ -17,42 +19,24 @@ export interface StepPage {
   readonly until: Date;
 }
 
-/** The source in which one or two steps are seen; other services' databases are only read. */
+/** Checks each payment that began or ended within a period, once. */
+export type Look = (from: Date, to: Date) => AsyncIterable<StepPage>;
+
+/** Where some steps are seen; other services' databases are only read. */
 export interface StepWatch {
-  readonly name: string;
+  /** By name: how far each has looked is noted under it. */
+  readonly looks: Readonly<Record<string, Look>>;
   readonly steps: readonly Step[];
   /** The kind whose steps it follows; both, if left out. */
   readonly kind?: PaymentKind;
-  /** The hops that must be complete before anything counts as missing. */
-  readonly hops: readonly Hop[];
-  /** Whether it is over open payments: an audit looks at all of them again. */
-  readonly isAudited?: true;
   /** How long after its time a payment is overdue; the limit, if left out. */
   readonly overdueAfterMs?: number;
   /** How long a step of its own, and an answer to a request, takes; the limit of steps, if left out. */
   readonly limitMs?: number;
-  /** Checks each payment that began or ended within the period, once. */
-  readonly look: (from: Date, to: Date) => AsyncIterable<StepPage>;
-  /** The steps that are still unfinished. */
-  readonly standing: (steps: readonly FollowedStep[]) => Promise<readonly FollowedStep[]>;
-}
-
-/** The fields that are read of an open payout or collection. */
-interface OpenRow extends Document {
-  readonly reference: string;
-  readonly status: string;
-  readonly step: string;
-  readonly acceptedAt: Date;
-}
-
-/** The fields that are read of a payment of ours. */
-type KnownRow = Pick<PollDocument, '_id' | 'status'> & { readonly terms?: Terms };
-
-/** The fields that are read of a reference that only callbacks name. */
-interface UnknownRow {
-  readonly _id: string;
-  readonly unknownSince: Date;
-  readonly callbacks: readonly { readonly kind: PaymentKind; readonly proven: boolean }[];
+  /** Those of these steps that are still unfinished, each with its gateway's record if that was read. */
+  readonly standing: (
+    steps: readonly FollowedStep[],
+  ) => Promise<ReadonlyMap<FollowedStep, OwnerRecord | undefined>>;
 }
 
 /** The fields that are read of a payment of ours that has ended. */
@@ -66,152 +50,89 @@ interface EndedRow {
 }
 
 const READ_TIMEOUT_MS = 30_000;
-/** The step of a payout that waits for the ledger. */
-const UNANSWERED = 'accepted';
-const OPEN_FIELDS = { _id: 0, reference: 1, status: 1, step: 1, acceptedAt: 1 } as const;
 
-/** The watches over both gateways' open records and ours, and over the webhooks of ended payments. */
-export function openStepWatches(
-  database: (name: string) => Db,
-  polls: Collection<PollDocument>,
-): readonly StepWatch[] {
-  return [
-    ...watchOpen(database('payouts').collection('payouts'), polls, {
-      kind: 'payout',
-      unended: 'INITIALIZED',
-    }),
-    ...watchOpen(database('collections').collection('collections'), polls, {
-      kind: 'collection',
-      unended: 'PENDING',
-    }),
-    ...watchWebhooks(database('webhooks').collection('deliveries'), polls),
-  ];
+const referencesOf = (steps: readonly Pick<FollowedStep, 'reference'>[]) =>
+  steps.map(({ reference }) => reference);
+
+async function* looked<Row extends { readonly [Name in Time]?: Date }, Time extends string>(
+  pages: AsyncIterable<readonly Row[]>,
+  time: Time,
+  overdueIn: (page: readonly Row[]) => readonly Overdue[] | Promise<readonly Overdue[]>,
+): AsyncGenerator<StepPage> {
+  for await (const page of pages) {
+    const until = page.at(-1)?.[time];
+    if (until) yield { overdue: await overdueIn(page), until };
+  }
+}
+
+/** Those of the steps whose payments are among these, without records. */
+function ofReferences(steps: readonly FollowedStep[], references: ReadonlySet<string>) {
+  const still = steps.filter(({ reference }) => references.has(reference));
+  return new Map(still.map((step) => [step, undefined]));
+}
+
+/** The looks at open payments, which an audit has begin again: at the gateway's, and at ours. */
+export function auditedLooks(kind: PaymentKind) {
+  return [kind, `${kind} of ours`] as const;
 }
 
 /**
  * Compares open payments with their gateway's records in both directions: its open records, which we may lack, and our
- * open payments, which may have ended there or be lost. Steps that either finds are followed by one of them.
+ * open payments, which may have ended there or be lost.
  */
-function watchOpen(
-  records: Collection<OpenRow>,
-  polls: Collection<PollDocument>,
-  { kind, unended }: { readonly kind: PaymentKind; readonly unended: string },
-): readonly StepWatch[] {
-  const read = (filter: Filter<OpenRow>) =>
-    records.find(filter, { maxTimeMS: READ_TIMEOUT_MS }).project<OpenRow>(OPEN_FIELDS);
-  const judge = async (
-    references: readonly string[],
-    rows: readonly OpenRow[],
-  ): Promise<readonly Overdue[]> => {
-    const found = new Map(rows.map((row) => [row.reference, row]));
+export function watchOpen(gateway: GatewayRecords, polls: Collection<PollDocument>): StepWatch {
+  const { kind } = gateway;
+  const [theirs, ours] = auditedLooks(kind);
+  const judge = async (references: readonly string[], records: ReadonlyMap<string, OwnerRecord>) => {
     const known = await polls
       .find({ _id: { $in: [...references] } })
-      .project<KnownRow>({ status: 1, terms: 1 })
+      .project<Pick<PollDocument, '_id' | 'status' | 'terms'>>({ status: 1, terms: 1 })
       .toArray();
-    const ours = new Map(known.map(({ _id, status, terms }) => [_id, { status, terms: terms ?? null }]));
+    const here = new Map(known.map((row) => [row._id, row]));
     return references.flatMap((reference): readonly Overdue[] => {
-      const row = found.get(reference);
-      const isOpen = row?.status === unended;
-      if (isOpen && row.step === UNANSWERED) return [{ reference, kind, step: 'hold' }];
-      const step = gapBetween(ours.get(reference), row ? { isOpen } : null);
+      const record = records.get(reference);
+      const step = record?.awaitsHold ? 'hold' : gapBetween(here.get(reference), record);
       return step ? [{ reference, kind, step }] : [];
     });
   };
-  const judgeAll = async (references: readonly string[]) => {
-    // The references that a batch has reserved have no status.
-    const filter = { reference: { $in: [...references] }, status: { $exists: true } };
-    return judge(references, await read(filter).toArray());
+  const lookAtTheirs: Look = (from, to) =>
+    looked(gateway.open(from, to), 'acceptedAt', (page) =>
+      judge(referencesOf(page), new Map(page.map((record) => [record.reference, record]))),
+    );
+  const lookAtOurs: Look = ($gte, $lte) => {
+    const pages = inPagesBy('openedAt', '_id', { $gte, $lte }, (where) =>
+      polls
+        // State by state, so that no payments are sorted.
+        .find({ 'terms.kind': kind, openState: { $in: [...openStates] }, ...where })
+        .project<Pick<PollDocument, '_id' | 'openedAt'>>({ openedAt: 1 }),
+    );
+    return looked(pages, 'openedAt', async (page) => {
+      const references = page.map(({ _id }) => _id);
+      return judge(references, await gateway.find(references));
+    });
   };
-  const standing: StepWatch['standing'] = async (steps) => {
-    const still = new Set((await judgeAll(steps.map(({ reference }) => reference))).map(stepId));
-    return steps.filter((step) => still.has(stepId(step)));
-  };
-  const common = { kind, standing, isAudited: true } as const;
-  return [
-    {
-      ...common,
-      name: kind,
-      steps: ['hold', 'opening', 'record'],
-      hops: wholeWay[kind],
-      look: async function* look(from, to) {
-        const pages = inPagesBy('acceptedAt', 'reference', { $gte: from, $lte: to }, (where) =>
-          read({ status: unended, ...where }),
-        );
-        for await (const page of pages) {
-          const references = page.map(({ reference }) => reference);
-          yield { overdue: await judge(references, page), until: page.at(-1)?.acceptedAt ?? to };
-        }
-      },
-    },
-    {
-      ...common,
-      name: `${kind} of ours`,
-      steps: ['end'],
-      hops: [fromOwner[kind]],
-      look: async function* look(from, to) {
-        const pages = inPagesBy('openedAt', '_id', { $gte: from, $lte: to }, (where) =>
-          polls
-            // State by state, so that no payments are sorted.
-            .find({ 'terms.kind': kind, openState: { $in: [...openStates] }, ...where })
-            .project<Pick<PollDocument, '_id' | 'openedAt'>>({ openedAt: 1 }),
-        );
-        for await (const page of pages) {
-          const found = await judgeAll(page.map(({ _id }) => _id));
-          // Holds are found by the other watch, which waits for the ledger.
-          yield { overdue: found.filter(({ step }) => step !== 'hold'), until: page.at(-1)?.openedAt ?? to };
-        }
-      },
-    },
-  ];
-}
-
-/**
- * The watch over references that proven callbacks name and nothing else: once everything on its way has come, no
- * payment of ours has them.
- */
-export function watchUnknown(polls: Collection<PollDocument>, graceMs: number): StepWatch {
   return {
-    name: 'unknown reference',
-    steps: ['payment'],
-    hops: [fromOwner.payout, fromOwner.collection],
-    // It is looked at twice within the grace time.
-    overdueAfterMs: graceMs / 2,
-    limitMs: graceMs / 2,
-    look: async function* look(from, to) {
-      const pages = inPagesBy('unknownSince', '_id', { $gte: from, $lte: to }, (where) =>
-        polls
-          .find(where)
-          .project<UnknownRow>({ unknownSince: 1, 'callbacks.kind': 1, 'callbacks.proven': 1 }),
-      );
-      for await (const page of pages) {
-        const overdue = page.map(({ _id: reference, callbacks }): Overdue => {
-          const proof = callbacks.find(({ proven }) => proven);
-          return { reference, kind: proof?.kind ?? 'payout', step: 'payment' };
-        });
-        yield { overdue, until: page.at(-1)?.unknownSince ?? to };
-      }
-    },
+    looks: { [theirs]: lookAtTheirs, [ours]: lookAtOurs },
+    kind,
+    steps: ['hold', 'opening', 'record', 'end'],
     standing: async (steps) => {
-      const ids = { $in: steps.map(({ reference }) => reference) };
-      const found = await polls
-        .find({ _id: ids, unknownSince: { $exists: true } })
-        .project({ _id: 1 })
-        .toArray();
-      const still = new Set(found.map(({ _id }) => String(_id)));
-      return steps.filter(({ reference }) => still.has(reference));
+      const references = referencesOf(steps);
+      const records = await gateway.find(references);
+      const still = new Set((await judge(references, records)).map(stepId));
+      const standing = steps.filter((step) => still.has(stepId(step)));
+      return new Map(standing.map((step) => [step, records.get(step.reference)]));
     },
   };
 }
 
 /**
  * Searches the webhooks of ended payments by the ids that they must have: from keys alone. Payments whose end was
- * reported late have a watch of their own, by when we heard of it, because the check at the time of their end may be
- * over by then.
+ * reported late are looked at by when we heard of it, because the check at the time of their end may be over by then.
  */
-function watchWebhooks(
+export function watchWebhooks(
   deliveries: Collection<{ _id: string }>,
   polls: Collection<PollDocument>,
-): readonly StepWatch[] {
+): StepWatch {
   const judge = async (rows: readonly EndedRow[]): Promise<readonly Overdue[]> => {
     const owed = new Map(rows.map((row) => [row._id, webhooksOf(row)]));
     const found = await deliveries
@@ -228,23 +149,20 @@ function watchWebhooks(
     polls
       .find(filter)
       .project<EndedRow>({ status: 1, openedAt: 1, endedAt: 1, endHeardAt: 1, 'terms.kind': 1 });
-  const lookBy = (time: 'endedAt' | 'endHeardAt') =>
-    async function* look(since: Date, to: Date): AsyncGenerator<StepPage> {
-      const from = new Date(Math.max(since.getTime(), to.getTime() - WEBHOOK_SURE_MS));
-      const pages = inPagesBy(time, '_id', { $gte: from, $lte: to }, read);
-      for await (const page of pages) yield { overdue: await judge(page), until: page.at(-1)?.[time] ?? to };
+  const lookBy =
+    (time: 'endedAt' | 'endHeardAt'): Look =>
+    (from, to) => {
+      const $gte = new Date(Math.max(from.getTime(), to.getTime() - WEBHOOK_SURE_MS));
+      return looked(inPagesBy(time, '_id', { $gte, $lte: to }, read), time, judge);
     };
-  const standing: StepWatch['standing'] = async (steps) => {
-    const rows = await read({ _id: { $in: steps.map(({ reference }) => reference) } }).toArray();
-    const still = new Set((await judge(rows)).map(({ reference }) => reference));
-    return steps.filter(({ reference }) => still.has(reference));
+  return {
+    looks: { webhook: lookBy('endedAt'), 'webhook heard of late': lookBy('endHeardAt') },
+    steps: ['delivery'],
+    standing: async (steps) => {
+      const rows = await read({ _id: { $in: referencesOf(steps) } }).toArray();
+      return ofReferences(steps, new Set(referencesOf(await judge(rows))));
+    },
   };
-  const hops = [...toOwners, ...toWebhooks];
-  return [
-    { name: 'webhook', steps: ['delivery'], hops, look: lookBy('endedAt'), standing },
-    // Steps that either of the two finds are followed by the first.
-    { name: 'webhook heard of late', steps: [], hops, look: lookBy('endHeardAt'), standing },
-  ];
 }
 
 /**
@@ -258,4 +176,51 @@ function webhooksOf({ _id: reference, status, openedAt, endedAt }: EndedRow): re
   const own = webhookIdOf(reference, status);
   const isRecent = endedAt.getTime() - openedAt.getTime() < WEBHOOK_SURE_MS;
   return status === 'reversed' && isRecent ? [webhookIdOf(reference, 'completed'), own] : [own];
+}
+
+/** The references of each kind: of an unknown payment nothing else says it. */
+const REFERENCES = {
+  payout: { $not: /^co-/ },
+  collection: /^co-/,
+} as const satisfies Record<PaymentKind, unknown>;
+
+/**
+ * The watch over payments of a kind that the ledger's entries do not match a grace time later, or that only an entry or a
+ * proven callback names. A reported one is followed until they match, or an order or a person has resolved its break; one
+ * that is unknown no more.
+ *
+ * @param limitMs how long the ledger takes to answer a request: its grace time
+ */
+export function watchEntries(
+  kind: PaymentKind,
+  store: Pick<WorkingStore, 'load' | 'collection'>,
+  limitMs: number,
+): StepWatch {
+  const look: Look = (_from, $lte) => {
+    const pages = inPagesBy('booksDueAt', '_id', { $lte }, (where) =>
+      store.collection
+        .find({ $and: [where, { _id: REFERENCES[kind] }] })
+        .project<{ readonly _id: string; readonly booksDueAt: Date }>({ booksDueAt: 1 }),
+    );
+    return looked(pages, 'booksDueAt', (page) =>
+      page.map(({ _id: reference }) => ({ reference, kind, step: 'entry' })),
+    );
+  };
+  return {
+    looks: { [`entry of a ${kind}`]: look },
+    kind,
+    steps: ['entry'],
+    // The grace time has passed by then.
+    overdueAfterMs: 0,
+    limitMs,
+    standing: async (steps) => {
+      const payments = await store.load(referencesOf(steps));
+      const lacking = steps.filter(({ reference, isReported }) => {
+        const tracked = payments.get(reference);
+        const found = tracked && judgeBooks(tracked)?.kind;
+        return found && (!isReported || (isFoundAgain(found) && tracked.breaks.includes(found)));
+      });
+      return new Map(lacking.map((step) => [step, undefined]));
+    },
+  };
 }
