@@ -8,9 +8,16 @@ const harness = createHarness('entries', { ...process.env, ...limits });
 const { about, database, operator, publish, rowOf } = harness;
 let followers: Awaited<ReturnType<typeof harness.joinOwners>>;
 
-const breaks = async (reference: string) => (await operator(`/breaks?reference=${reference}`)).items;
-const requests = (reference: string) => about(reference, 'RepublishRequested').length;
-const followed = (reference: string) => database().collection('steps').countDocuments({ reference });
+/** The breaks of its entry, and not of its webhook, which nobody creates here. */
+const breaks = async (reference: string) =>
+  (await operator(`/breaks?reference=${reference}&kind=books.unposted`)).items;
+const heardOfEntry = (reference: string, type: string) =>
+  about(reference, type).filter(
+    ({ payload }) => payload['step'] === 'entry' || payload['kind'] === 'books.unposted',
+  ).length;
+const requests = (reference: string) => heardOfEntry(reference, 'RepublishRequested');
+const followed = (reference: string) =>
+  database().collection('steps').countDocuments({ reference, step: 'entry' });
 const untilBreak = (reference: string, kind: string, status: string) =>
   eventually(async () => expect(await breaks(reference)).toMatchObject([{ kind, status }]));
 
@@ -29,11 +36,11 @@ it('keeps asking for a missing entry after its break was opened, until it comes'
   await untilBreak(reference, 'books.unposted', 'open');
   const before = requests(reference);
   await eventually(() => expect(requests(reference)).toBeGreaterThan(before + 1));
-  expect(await harness.metrics()).toMatch(/^republish_requests_total\{step="entry"\} [3-9]/m);
+  expect(await harness.metrics()).toMatch(/^republish_requests_total\{step="entry"\} ([3-9]|\d\d)/m);
   await publish(captured(reference));
   await untilBreak(reference, 'books.unposted', 'resolved');
   await eventually(async () => expect(await followed(reference)).toBe(0));
-  expect(about(reference, 'BreakOpened')).toHaveLength(1);
-  expect(about(reference, 'BreakResolved')).toHaveLength(1);
-  expect(await rowOf(reference)).toMatchObject({ breaks: [] });
+  expect(heardOfEntry(reference, 'BreakOpened')).toBe(1);
+  expect(heardOfEntry(reference, 'BreakResolved')).toBe(1);
+  expect((await rowOf(reference))?.breaks).not.toContain('books.unposted');
 });
