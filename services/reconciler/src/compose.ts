@@ -109,10 +109,11 @@ async function composeSteps(
     watches: [
       ...parts.records.map((gateway) => watchOpen(gateway, store.collection)),
       watchWebhooks(messaging.database('webhooks').collection('deliveries'), store.collection),
-      watchEntries('payout', store, config.BOOKS_GRACE_MS),
-      watchEntries('collection', store, config.BOOKS_GRACE_MS),
+      watchEntries('payout', store),
+      watchEntries('collection', store),
     ],
     limitMs: config.STEP_LIMIT_MS,
+    booksGraceMs: config.BOOKS_GRACE_MS,
     requestsMax: config.REPUBLISH_REQUESTS_MAX,
     pauseMs: config.STEP_PAUSE_MS,
   };

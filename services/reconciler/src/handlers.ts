@@ -30,7 +30,32 @@ interface HandlerDeps {
 
 /** The reconciler's handlers: they maintain its working set, its callbacks and its floats. */
 export function createHandlers(deps: HandlerDeps): readonly TopicHandler[] {
-  return [payoutHandler(deps), collectionHandler(deps), callbackHandler(deps), ledgerHandler(deps)];
+  return [
+    handleTopic(
+      'payouts',
+      {
+        'pesewa.payouts.PayoutAccepted': 'handled',
+        'pesewa.payouts.PayoutSubmitted': 'handled',
+        'pesewa.payouts.PayoutCompleted': 'handled',
+        'pesewa.payouts.PayoutFailed': 'handled',
+        'pesewa.payouts.PayoutReversed': 'handled',
+      },
+      applyOwned(deps, 'payout'),
+    ),
+    handleTopic(
+      'collections',
+      {
+        'pesewa.collections.CollectionInitiated': 'handled',
+        'pesewa.collections.CollectionCompletionRequested': 'handled',
+        'pesewa.collections.CollectionCompletionClosed': 'handled',
+        'pesewa.collections.CollectionCompleted': 'handled',
+        'pesewa.collections.CollectionFailed': 'handled',
+      },
+      applyOwned(deps, 'collection'),
+    ),
+    callbackHandler(deps),
+    ledgerHandler(deps),
+  ];
 }
 
 function nameOf(type: string): string {
@@ -86,64 +111,38 @@ function observationOf(kind: PaymentKind, railFee: RailFee, event: OwnersEvent):
   return { kind: 'ended', ...said, status: paymentEnds[type], terms, ...paid };
 }
 
-function payoutHandler(deps: HandlerDeps): TopicHandler {
-  return handleTopic(
-    'payouts',
-    {
-      'pesewa.payouts.PayoutAccepted': 'handled',
-      'pesewa.payouts.PayoutSubmitted': 'handled',
-      'pesewa.payouts.PayoutCompleted': 'handled',
-      'pesewa.payouts.PayoutFailed': 'handled',
-      'pesewa.payouts.PayoutReversed': 'handled',
-    },
-    applyOwned(deps, 'payout'),
-  );
-}
-
-function collectionHandler(deps: HandlerDeps): TopicHandler {
-  return handleTopic(
-    'collections',
-    {
-      'pesewa.collections.CollectionInitiated': 'handled',
-      'pesewa.collections.CollectionCompletionRequested': 'handled',
-      'pesewa.collections.CollectionCompletionClosed': 'handled',
-      'pesewa.collections.CollectionCompleted': 'handled',
-      'pesewa.collections.CollectionFailed': 'handled',
-    },
-    applyOwned(deps, 'collection'),
-  );
-}
-
-const CALLBACKS = { 'pesewa.rails.CallbackReceived': 'handled' } as const;
-
 /**
  * A hint moves nothing; it makes its payment's poll due. A claim that a rail proves is judged like its answer (ADR 6).
  */
 function callbackHandler({ workingSet }: HandlerDeps): TopicHandler {
-  return handleTopic('railCallbacks', CALLBACKS, async (events, transaction) => {
-    const observed = events.map(
-      ({ eventId, traceparent, payload }): ObservedEvent => ({
-        reference: payload.reference,
-        eventId,
-        traceparent,
-        observation: {
-          kind: 'called',
-          claim: {
-            rail: payload.rail,
-            kind: payload.kind,
-            proven: payload.proven,
-            status: payload.claimedStatus,
-            amount: payload.claimedAmount,
-            currency: payload.claimedCurrency,
-            fee: payload.claimedFee,
-            reason: payload.claimedReason,
-            atMs: Number(payload.occurredAt),
+  return handleTopic(
+    'railCallbacks',
+    { 'pesewa.rails.CallbackReceived': 'handled' },
+    async (events, transaction) => {
+      const observed = events.map(
+        ({ eventId, traceparent, payload }): ObservedEvent => ({
+          reference: payload.reference,
+          eventId,
+          traceparent,
+          observation: {
+            kind: 'called',
+            claim: {
+              rail: payload.rail,
+              kind: payload.kind,
+              proven: payload.proven,
+              status: payload.claimedStatus,
+              amount: payload.claimedAmount,
+              currency: payload.claimedCurrency,
+              fee: payload.claimedFee,
+              reason: payload.claimedReason,
+              atMs: Number(payload.occurredAt),
+            },
           },
-        },
-      }),
-    );
-    await workingSet.apply(observed, transaction);
-  });
+        }),
+      );
+      await workingSet.apply(observed, transaction);
+    },
+  );
 }
 
 type LedgerEvent<Type extends TopicEvent<'ledger'>['type']> = Received<

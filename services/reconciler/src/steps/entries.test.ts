@@ -24,7 +24,7 @@ it('stands until the ledger bears the payment out, or its break was corrected', 
     ].map((one) => [one.reference, one]),
   );
   const store = { load: async () => payments, collection: undefined as never };
-  const { standing } = watchEntries('payout', store, 1_000);
+  const { standing } = watchEntries('payout', store);
   const steps = ['po-lacks', 'po-corrected', 'po-whole', 'po-gone', 'po-unknown'].map((one) => stepOf(one));
   // A break of an earlier entry says nothing of one that people have not been shown.
   const found = await standing([...steps, stepOf('po-again', false)]);

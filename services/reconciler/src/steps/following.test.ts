@@ -3,7 +3,7 @@ import { awaited } from '../domain/tracked.ts';
 import { called, fold, opened } from '../fixtures/verdicts.ts';
 import { type FollowedStep, findingOf, follow, found, lookFromMs, placeOf } from './following.ts';
 
-const limits = { limitMs: 1_000, requestsMax: 3 };
+const limits = { limitMs: 1_000, booksGraceMs: 5_000, requestsMax: 3 };
 const at = (ms: number) => new Date(ms);
 const overdue = { reference: 'po-1', kind: 'payout', step: 'hold' } as const;
 
@@ -28,6 +28,10 @@ describe('an overdue step', () => {
       dueAt: at(6_000),
       isReported: false,
     });
+  });
+
+  it('is checked a grace time later if it is an entry', () => {
+    expect(found({ ...overdue, step: 'entry' }, limits, at(0)).dueAt).toEqual(at(5_000));
   });
 
   it('is reported once, after the allowed number of requests, and asked for again and again', () => {

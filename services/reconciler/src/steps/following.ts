@@ -41,6 +41,8 @@ export interface FollowedStep extends Overdue {
 export interface StepLimits {
   /** The longest time that a step takes, and that an answer to a request takes; milliseconds. */
   readonly limitMs: number;
+  /** The same of an entry: the ledger's grace time. */
+  readonly booksGraceMs: number;
   /** After how many requests without effect a break is opened. */
   readonly requestsMax: number;
 }
@@ -56,6 +58,10 @@ export function isAsked(step: Step): step is AskedStep {
 const DOUBLINGS_MAX = 6;
 /** How long after the time in a record it may be committed and become visible. */
 const COMMIT_MS = 15_000;
+
+function limitMsOf(step: Step, { limitMs, booksGraceMs }: StepLimits): number {
+  return step === 'entry' ? booksGraceMs : limitMs;
+}
 
 /** After how long the report of an end counts as late: a check at the end's own time need not wait for it. */
 export function lateAfterMs(limitMs: number): number {
@@ -74,9 +80,9 @@ export function lookFromMs(seenUntilMs: number, limitMs: number): number {
  * A newly found overdue step: its owner is asked for the first time. An end and a record may have changed at this
  * moment, so they are read a second time before anybody is asked.
  */
-export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): FollowedStep {
+export function found(overdue: Overdue, limits: StepLimits, now: Date): FollowedStep {
   const { step } = overdue;
-  const dueAt = new Date(now.getTime() + limitMs);
+  const dueAt = new Date(now.getTime() + limitMsOf(step, limits));
   const requests = step === 'end' || !isAsked(step) ? 0 : 1;
   return { ...overdue, since: now, requests, dueAt, isReported: false };
 }
@@ -85,9 +91,9 @@ export function found(overdue: Overdue, { limitMs }: StepLimits, now: Date): Fol
  * A step that is still unfinished when it is checked again. Requests continue for as long as it is, with pauses that
  * double, because its cause may be repaired.
  */
-export function follow(step: FollowedStep, { limitMs, requestsMax }: StepLimits, now: Date): FollowedStep {
-  const isReported = step.isReported || !isAsked(step.step) || step.requests >= requestsMax;
-  const pauseMs = limitMs * 2 ** Math.min(step.requests, DOUBLINGS_MAX);
+export function follow(step: FollowedStep, limits: StepLimits, now: Date): FollowedStep {
+  const isReported = step.isReported || !isAsked(step.step) || step.requests >= limits.requestsMax;
+  const pauseMs = limitMsOf(step.step, limits) * 2 ** Math.min(step.requests, DOUBLINGS_MAX);
   const dueAt = new Date(now.getTime() + pauseMs);
   return { ...step, requests: step.requests + 1, dueAt, isReported };
 }

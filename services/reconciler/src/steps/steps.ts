@@ -48,16 +48,14 @@ export interface StepDeps extends StepLimits, Pick<Arrivals, 'arrivedUntilMs'> {
 }
 
 /** What is written: a newly found overdue step, or one that was checked again. */
-type Item = Pick<StepLimits, 'limitMs'> &
-  (
-    | { readonly overdue: Overdue; readonly step?: never }
-    | {
-        readonly step: FollowedStep;
-        readonly stands: boolean;
-        /** The payment in its gateway's records, if that was read. */
-        readonly record: OwnerRecord | undefined;
-      }
-  );
+type Item =
+  | { readonly overdue: Overdue; readonly step?: never }
+  | {
+      readonly step: FollowedStep;
+      readonly stands: boolean;
+      /** The payment in its gateway's records, if that was read. */
+      readonly record: OwnerRecord | undefined;
+    };
 
 const LEASE = { name: 'steps', durationMs: 15_000 } as const;
 const BATCH = 200;
@@ -109,17 +107,17 @@ async function lookAt(
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
-  const { limitMs = deps.limitMs, overdueAfterMs = limitMs } = watch;
+  const { limitMs } = deps;
   const submit = async (items: readonly Item[]) => {
     await Promise.all(items.map(round.submit));
     round.processed(items.length);
   };
-  const to = new Date(untilMs - overdueAfterMs);
+  const to = new Date(untilMs - (watch.overdueAfterMs ?? limitMs));
   for (const [name, look] of Object.entries(watch.looks)) {
     const mark = await stepStore.mark(name, new Date(clock.nowMs()));
     const from = new Date(lookFromMs(mark.until.getTime(), limitMs));
     for await (const { overdue, until } of look(from, to)) {
-      await submit(overdue.map((one) => ({ overdue: one, limitMs })));
+      await submit(overdue.map((one) => ({ overdue: one })));
       await stepStore.setMark(mark, until);
       if (round.signal.aborted) return;
     }
@@ -130,9 +128,7 @@ async function lookAt(
   do {
     due = await stepStore.due(watch, new Date(untilMs), BATCH);
     const standing = due.length > 0 ? await watch.standing(due) : new Map<FollowedStep, undefined>();
-    await submit(
-      due.map((step) => ({ step, stands: standing.has(step), record: standing.get(step), limitMs })),
-    );
+    await submit(due.map((step) => ({ step, stands: standing.has(step), record: standing.get(step) })));
   } while (due.length === BATCH && !round.signal.aborted);
 }
 
@@ -160,7 +156,6 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     if (finding) reports.push(toFoundBreak(step.reference, finding, placeOf(tracked), now));
   };
   for (const item of items) {
-    const limits = { limitMs: item.limitMs, requestsMax };
     const id = stepId(item.step ?? item.overdue);
     const before = known.get(id);
     if (!item.step) {
@@ -169,7 +164,7 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
       // People may have resolved its break, which an audit opens again.
       if (before?.isReported && !isEntry) report(before);
       const isNew = isEntry ? takeEntry(payments, overdue) : !before && !kept.has(id);
-      if (isNew) keep(found(overdue, limits, now));
+      if (isNew) keep(found(overdue, deps, now));
       continue;
     }
     const { step, stands, record } = item;
@@ -186,7 +181,7 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
       done.push(step);
       taken.push(record);
     } else {
-      const next = follow(step, limits, now);
+      const next = follow(step, deps, now);
       keep(next);
       if (next.isReported && !step.isReported) report(next);
     }

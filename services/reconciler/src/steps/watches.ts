@@ -29,10 +29,8 @@ export interface StepWatch {
   readonly steps: readonly Step[];
   /** The kind whose steps it follows; both, if left out. */
   readonly kind?: PaymentKind;
-  /** How long after its time a payment is overdue; the limit, if left out. */
+  /** How long after its time a payment is overdue; the limit of steps, if left out. */
   readonly overdueAfterMs?: number;
-  /** How long a step of its own, and an answer to a request, takes; the limit of steps, if left out. */
-  readonly limitMs?: number;
   /** Those of these steps that are still unfinished, each with its gateway's record if that was read. */
   readonly standing: (
     steps: readonly FollowedStep[],
@@ -188,14 +186,8 @@ const REFERENCES = {
  * The watch over payments of a kind that the ledger's entries do not match a grace time later, or that only an entry or a
  * proven callback names. A reported one is followed until they match, or an order or a person has resolved its break; one
  * that is unknown no more.
- *
- * @param limitMs how long the ledger takes to answer a request: its grace time
  */
-export function watchEntries(
-  kind: PaymentKind,
-  store: Pick<WorkingStore, 'load' | 'collection'>,
-  limitMs: number,
-): StepWatch {
+export function watchEntries(kind: PaymentKind, store: Pick<WorkingStore, 'load' | 'collection'>): StepWatch {
   const look: Look = (_from, $lte) => {
     const pages = inPagesBy('booksDueAt', '_id', { $lte }, (where) =>
       store.collection
@@ -212,7 +204,6 @@ export function watchEntries(
     steps: ['entry'],
     // The grace time has passed by then.
     overdueAfterMs: 0,
-    limitMs,
     standing: async (steps) => {
       const payments = await store.load(referencesOf(steps));
       const lacking = steps.filter(({ reference, isReported }) => {
