@@ -20,11 +20,11 @@ import { openDecisionStore } from './decisions/store.ts';
 import type { Break } from './domain/break.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { openWindowPayments } from './matching/payments.ts';
-import { countCloseRecords, createMetrics } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
 import { startPoller } from './polling/poller.ts';
 import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
-import { closeRateLimit, closesPerSecond, openRailRateLimit } from './polling/rail-rate-limit.ts';
+import { closeRateLimit, openRailRateLimit } from './polling/rail-rate-limit.ts';
 import { scheduleJob } from './replica-jobs.ts';
 import { openMappingStore } from './statements/mappings.ts';
 import { addStatementRoutes } from './statements/routes.ts';
@@ -137,7 +137,7 @@ async function composeCloses(scope: Scope, parts: Parts): Promise<void> {
   const closeStore = openCloseStore(parts.db);
   const perSecondMax = config.CLOSE_POLLS_PER_SECOND;
   const ofCloses = { ...parts, closeStore, payments, rails, pauseMs: config.POLL_PAUSE_MS };
-  const asking = await scope.open(
+  await scope.open(
     'asking of closes',
     startAsking({
       ...ofCloses,
@@ -146,14 +146,12 @@ async function composeCloses(scope: Scope, parts: Parts): Promise<void> {
         return closeRateLimit(rateLimit, name, { perSecondMax, railPerSecond });
       },
       triesMax: config.CLOSE_TRIES_MAX,
-      finished: countCloseRecords(scope.metrics),
     }),
   );
-  const driving = await scope.open('driving of closes', startCloses({ ...ofCloses, gathered: asking.wake }));
-  const lagMs = config.CLOSE_LAG_MS;
+  const driving = await scope.open('driving of closes', startCloses(ofCloses));
   const closes = createCloses({
     ...ofCloses,
-    lagMs,
+    lagMs: config.CLOSE_LAG_MS,
     keepDays: config.CLOSE_KEEP_DAYS,
     opened: driving.wake,
   });
@@ -161,16 +159,7 @@ async function composeCloses(scope: Scope, parts: Parts): Promise<void> {
     'schedule of the daily close',
     scheduleJob({ ...parts, name: 'daily close', interval: config.CLOSE_INTERVAL, run: closes.openDue }),
   );
-  addCloseRoutes(scope.operator, {
-    closes,
-    store: closeStore,
-    railNames: parts.railNames,
-    closeLagMs: lagMs,
-    perSecondOf: (rail) => {
-      const polling = rails.find(({ name }) => name === rail)?.capabilities.polling;
-      return closesPerSecond(perSecondMax, polling?.perSecondMax ?? Infinity);
-    },
-  });
+  addCloseRoutes(scope.operator, { closes, store: closeStore, railNames: parts.railNames });
 }
 
 /** The statements of rails. */

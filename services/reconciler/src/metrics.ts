@@ -1,6 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { CloseResult } from './domain/close.ts';
 import type { Tracked } from './domain/tracked.ts';
 import { ageSeconds, gauge, readInTime } from './gauges.ts';
 import type { WorkingStore } from './store.ts';
@@ -85,15 +84,4 @@ function countPolling(registry: Registry) {
     ended: ({ terms, polls: made }: Pick<Tracked, 'terms' | 'polls'>) =>
       terms && polls.observe({ kind: terms.kind }, made),
   };
-}
-
-/** Registers the counter of what closes have compared; gives the function that counts a record with a result. */
-export function countCloseRecords(registry: Registry): (result: CloseResult) => void {
-  const records = new Counter({
-    name: 'close_records_total',
-    help: 'Payments that closes have compared with the rail, by result.',
-    labelNames: ['result'],
-    registers: [registry],
-  });
-  return (result) => void (result !== 'pending' && records.inc({ result }));
 }
