@@ -30,6 +30,7 @@ export function createStatementBreaks(deps: StatementDeps) {
     // Breaks are few and lines are many, so the line is searched for each break, at whichever rail it is shown.
     const stated = { observer: 'statement', status: 'unresolved', limit: BREAKS_PER_STEP } as const;
     for await (const items of pagesOfBreaks(deps.breaks, stated)) {
+      if (items.length === 0) continue;
       await keep();
       await closeOnce({ statement, items });
     }
