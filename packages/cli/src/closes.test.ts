@@ -50,7 +50,7 @@ const compared =
   'matched: payouts by status, amount and fee; collections that were looked up by status alone, because a lookup tells no amount of them: only a statement does\n';
 const token = 'operator-token-of-tests';
 const url = 'http://reconciler/closes';
-const posted = (body: object, to = url) => ({ url: to, token, body });
+const posted = (body: object) => ({ url, token, body });
 
 describe('pesewa reconcile close', () => {
   it('waits until it is done, and shows what differs with its break', async () => {
@@ -122,53 +122,6 @@ describe('pesewa reconcile close', () => {
     }
   });
 
-  it('asks no rail with --dry-run', async () => {
-    const preview = {
-      id: '2026-11-20',
-      from: close.from,
-      to: close.to,
-      rail: null,
-      exists: false,
-      payments: 1_204,
-      rails: [
-        { rail: 'upstream', payments: 1_000, atLeastSeconds: 50 },
-        { rail: 'other', payments: 204, atLeastSeconds: 1 },
-      ],
-    };
-    const line = commandLine([answer(200, preview)]);
-    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--dry-run')).toBe(0);
-    expect(line.requests).toEqual([posted({ date: '2026-11-20' }, `${url}?dryRun=true`)]);
-    expect(line.printed()).toBe(
-      [
-        '2026-11-20: would ask for 1,204 payments',
-        'RAIL      PAYMENTS  AT LEAST',
-        'upstream      1000      50 s',
-        'other          204       1 s',
-        'no rail was asked\n',
-      ].join('\n'),
-    );
-  });
-
-  it.each([
-    [close, 1, 'it is made already (1,204 of 1,204): it would only be shown\n'],
-    [matched, 0, 'it is made already (1,204 of 1,204): it would only be shown\n'],
-    [asking, 0, 'it is made already (800 of 1,204): it would only be shown\n'],
-  ])('ends with --dry-run as it would without', async (made, code, said) => {
-    const preview = {
-      id: made.id,
-      from: made.from,
-      to: made.to,
-      rail: null,
-      exists: true,
-      payments: 0,
-      rails: [],
-    };
-    const line = commandLine([answer(200, preview), answer(200, made)]);
-    expect(await line.run('reconcile', 'close', '--date', '2026-11-20', '--dry-run')).toBe(code);
-    expect(line.requests[1]).toBe(`${url}/2026-11-20`);
-    expect(line.printed()).toContain(said);
-  });
-
   it.each([
     [['--export', 'close.csv'], 'close.csv', 'csv'],
     [['--export', 'close.json'], 'close.json', 'json'],
@@ -233,12 +186,6 @@ describe('pesewa reconcile close', () => {
       ['--date', '2026-11-21'],
       answer(409, { message: 'to: it can be closed from 2026-11-22T00:10:00.000Z on' }),
       'reconciler: to: it can be closed from 2026-11-22T00:10:00.000Z on',
-    ],
-    [
-      'a file of a dry run',
-      ['--dry-run', '--export', 'a.csv'],
-      answer(200, close),
-      '--export: a dry run leaves nothing to export: leave out one of the two',
     ],
     [
       'a format of no file',

@@ -9,7 +9,20 @@ const VERSION_AT = 6;
 const VARIANT_AT = 8;
 
 /** What an identifier names; the prefix is its first two letters on every wire. */
-export type IdPrefix = 'po' | 'co' | 'cb' | 'cm' | 'br' | 'dl' | 'rn' | 'ba' | 'dc' | 'sc' | 'tr' | 'ac';
+export type IdPrefix =
+  | 'po'
+  | 'co'
+  | 'cb'
+  | 'cm'
+  | 'br'
+  | 'dl'
+  | 'rn'
+  | 'ba'
+  | 'dc'
+  | 'sc'
+  | 'tr'
+  | 'ac'
+  | 'st';
 
 /** Makes identifiers that sort by the time they were made, such as `po-0193e5c1…` (UUIDv7 in hex). */
 export interface Ids {

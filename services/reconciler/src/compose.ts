@@ -22,10 +22,9 @@ import { createHandlers, expectedFees } from './handlers.ts';
 import { openWindowPayments } from './matching/payments.ts';
 import { createMetrics } from './metrics.ts';
 import { createOnItsWay } from './on-its-way.ts';
-import type { PolledRail } from './polling/polled-rail.ts';
 import { startPoller } from './polling/poller.ts';
 import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
-import { closeRateLimit, closesPerSecond, openRailRateLimit } from './polling/rail-rate-limit.ts';
+import { closeRateLimit, openRailRateLimit } from './polling/rail-rate-limit.ts';
 import { scheduleJob } from './replica-jobs.ts';
 import { openMappingStore } from './statements/mappings.ts';
 import { addStatementRoutes } from './statements/routes.ts';
@@ -130,26 +129,26 @@ async function composeCloses(scope: Scope, parts: Parts): Promise<void> {
   const closeStore = openCloseStore(parts.db);
   const perSecondMax = config.CLOSE_POLLS_PER_SECOND;
   const ofCloses = { ...parts, closeStore, payments, rails, pauseMs: config.POLL_PAUSE_MS };
-  const asked = {
-    triesMax: config.CLOSE_TRIES_MAX,
-    rateLimitOf: ({ name, capabilities }: PolledRail) =>
-      closeRateLimit(rateLimit, name, { perSecondMax, railPerSecond: capabilities.polling.perSecondMax }),
-  };
-  const asking = await scope.open('asking of closes', startAsking({ ...ofCloses, ...asked }));
-  const driving = await scope.open('driving of closes', startCloses({ ...ofCloses, gathered: asking.wake }));
-  const times = { lagMs: config.CLOSE_LAG_MS, keepDays: config.CLOSE_KEEP_DAYS };
-  const closes = createCloses({ ...ofCloses, ...times, opened: driving.wake });
-  await parts.scheduleRun('daily close', config.CLOSE_INTERVAL, closes.openDue);
-  addCloseRoutes(scope.operator, {
-    closes,
-    store: closeStore,
-    railNames: parts.railNames,
-    closeLagMs: times.lagMs,
-    perSecondOf: (rail) => {
-      const polling = rails.find(({ name }) => name === rail)?.capabilities.polling;
-      return closesPerSecond(perSecondMax, polling?.perSecondMax ?? Infinity);
-    },
+  await scope.open(
+    'asking of closes',
+    startAsking({
+      ...ofCloses,
+      rateLimitOf: ({ name, capabilities }) => {
+        const railPerSecond = capabilities.polling.perSecondMax;
+        return closeRateLimit(rateLimit, name, { perSecondMax, railPerSecond });
+      },
+      triesMax: config.CLOSE_TRIES_MAX,
+    }),
+  );
+  const driving = await scope.open('driving of closes', startCloses(ofCloses));
+  const closes = createCloses({
+    ...ofCloses,
+    lagMs: config.CLOSE_LAG_MS,
+    keepDays: config.CLOSE_KEEP_DAYS,
+    opened: driving.wake,
   });
+  await parts.scheduleRun('daily close', config.CLOSE_INTERVAL, closes.openDue);
+  addCloseRoutes(scope.operator, { closes, store: closeStore, railNames: parts.railNames });
 }
 
 /** The statements of rails. */

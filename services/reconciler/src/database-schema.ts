@@ -106,7 +106,7 @@ const statements = matching(
     // Lines whose payment was not known, but may be by now.
     { key: { 'row.reference': 1 }, partialFilterExpression: { result: 'not_in_books' } },
   ],
-  [{ key: { rail: 1, requestedAt: -1 } }],
+  [{ key: { rail: 1, requestedAt: -1 } }, { key: { name: 1 }, unique: true, ...where('name') }],
 );
 
 /** The collections of the reconciler's database. */

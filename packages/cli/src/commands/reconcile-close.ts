@@ -1,11 +1,4 @@
-import {
-  type ClosePreviewView,
-  type CloseRecordView,
-  type CloseRequest,
-  type CloseView,
-  closeOperations,
-  dryRunOf,
-} from '@pesewa/contracts';
+import { type CloseRecordView, type CloseRequest, type CloseView, closeOperations } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { CLOSE_MATCHES, dayAt, inWords, nextDay, showTime, startOfDay, UTC } from '@pesewa/operator-client';
 import type { Command } from 'commander';
@@ -56,7 +49,6 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
     .addOption(zoneOption())
     .option('--rail <rail>', 'one rail (default: all that send no statements)')
     .option('--wait', 'wait until it is done, and show the progress')
-    .option('--dry-run', 'show how many payments it would ask for, and ask for none')
     .option('--export <file>', 'write every payment with its result to a file; the close must be done')
     .addOption(formatOption())
     .option('--json', 'print JSON')
@@ -64,10 +56,6 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
       const request = requestOf(options, ports.clock.nowMs());
       checkFile(options);
       const { operations } = await openContext(ports, command);
-      if (options.dryRun) {
-        await preview(ports, operations, request, options);
-        return;
-      }
       const opened = await operations.call(service, closeOperations.open, { body: request });
       const found = options.wait ? await untilDone(ports, operations, opened) : opened;
       if (options.export !== undefined) await write(operations, found, options, options.export);
@@ -78,7 +66,6 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
       requireMatched(found);
     });
   withExamples(close, [
-    'pesewa reconcile close --dry-run',
     'pesewa reconcile close --wait',
     'pesewa reconcile close --date 2026-11-20 --rail upstream --wait --json',
     'pesewa reconcile close --date 2026-11-20 --tz Africa/Nairobi --wait --export close.csv',
@@ -86,24 +73,8 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   ]);
   withExitCodes(
     close,
-    '1 where it is done and a payment is not matched; 0 where all are, and while it is not done. A dry run of a close that is made already ends as its repetition would.',
+    '1 where it is done and a payment is not matched; 0 where all are, and while it is not done.',
   );
-}
-
-/** Shows what a close would ask for; where it is made already, its end is that of the real one. */
-async function preview(
-  ports: CliPorts,
-  operations: FileCaller,
-  request: CloseRequest,
-  options: CloseOptions,
-): Promise<void> {
-  const foreseen = await operations.call(service, dryRunOf(closeOperations.open), {
-    query: { dryRun: 'true' },
-    body: request,
-  });
-  const made = foreseen.exists ? await showClose(operations, foreseen.id) : undefined;
-  ports.print(options.json ? formatJson(foreseen) : describePreview(foreseen, made, ports.colours));
-  if (made) requireMatched(made);
 }
 
 const showClose = ({ call }: FileCaller, id: string): Promise<CloseView> =>
@@ -188,19 +159,6 @@ function progress({ status, done, payments }: CloseView): string {
   if (done === null || payments === null) return status;
   const soFar = status === 'gathering' ? ' so far' : '';
   return `${done.toLocaleString('en-GB')} of ${payments.toLocaleString('en-GB')}${soFar}`;
-}
-
-function describePreview(
-  { id, payments, rails }: ClosePreviewView,
-  made: CloseView | undefined,
-  colours: boolean,
-): string {
-  const rows = rails.map(({ rail, payments: count, atLeastSeconds }) => [rail, count, `${atLeastSeconds} s`]);
-  const heading = ['RAIL', 'PAYMENTS', 'AT LEAST'];
-  const right = ['PAYMENTS', 'AT LEAST'];
-  const table = formatTable(heading, rows, { colours, empty: 'nothing ended then', right });
-  const known = made ? `it is made already (${progress(made)}): it would only be shown\n` : '';
-  return `${id}: would ask for ${payments.toLocaleString('en-GB')} payments\n${table}${known}no rail was asked\n`;
 }
 
 function describe(

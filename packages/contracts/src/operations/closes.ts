@@ -32,22 +32,6 @@ const closeView = z
   })
   .meta({ id: 'Close' });
 
-const closePreview = z.object({
-  id: z.string(),
-  from: z.string(),
-  to: z.string(),
-  rail: z.string().nullable(),
-  exists: z.boolean(),
-  payments: z.number(),
-  rails: z.array(
-    z.object({
-      rail: z.string(),
-      payments: z.number(),
-      atLeastSeconds: z.number(),
-    }),
-  ),
-});
-
 const side = z.object({
   status: z.string().nullable(),
   amount: z.string().nullable(),
@@ -78,9 +62,6 @@ const closeRecordView = z
 
 /** A close; times in UTC. */
 export type CloseView = z.output<typeof closeView>;
-
-/** What a close would check. */
-export type ClosePreviewView = z.output<typeof closePreview>;
 
 /** A payment of a close; amounts are decimal text, null if unknown. */
 export type CloseRecordView = z.output<typeof closeRecordView>;
@@ -113,14 +94,9 @@ export const closeOperations = declareOperations({
     method: 'post',
     path: '/closes',
     summary: 'Makes the close of a day or a period, or gives the existing one',
-    query: z.object({
-      /** Only shows what the close would check. */
-      dryRun: z.enum(['', 'true', 'false'], { error: 'must be true or false' }).default('false'),
-    }),
     body: closeBody,
     answers: { 200: closeView, 202: closeView },
-    dryRun: closePreview,
-    refusals: { invalid: 400, not_over: 409, unavailable: 503 },
+    refusals: { invalid: 400, not_over: 409 },
   },
   ...runOperations({
     path: 'closes',

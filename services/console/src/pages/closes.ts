@@ -1,21 +1,19 @@
 import {
-  type ClosePreviewView,
   type CloseRecordView,
   type CloseRequest,
   type CloseView,
   closeOperations,
   closeResults,
-  dryRunOf,
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { CLOSE_MATCHES, dayAt, inWords, startOfDay } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { addChange, type Change, type Foreseen } from '../view/change.ts';
+import { addChange, type Change } from '../view/change.ts';
 import { type Content, copyable, foreign, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
-import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
-import { count, counted, lengthText, state, type TimeView, time, words } from '../view/values.ts';
+import { type Columns, cells, facts, twoLines } from '../view/table.ts';
+import { count, counted, state, type TimeView, time, words } from '../view/values.ts';
 import type { Given, Routes, Visit } from '../visits.ts';
 import { addRunPages, breakLinks, daysOf, periodText, railOptions, resultLinks, side } from './match-runs.ts';
 
@@ -53,7 +51,7 @@ function windowOf(given: Given, times: TimeView): CloseRequest {
 }
 
 async function ask(visit: Visit, given: Given): Promise<Change> {
-  const { times, upstream } = visit;
+  const { times } = visit;
   const yesterday = dayAt(startOfDay(dayAt(times.nowMs, times.zone), times.zone).getTime() - 1, times.zone);
   return {
     title: 'Make a close',
@@ -69,29 +67,9 @@ async function ask(visit: Visit, given: Given): Promise<Change> {
         options: [['', 'every rail'], ...(await railOptions(visit))],
       },
     ],
-    foresee: async () => {
-      const asked = { query: { dryRun: 'true' }, body: windowOf(given, times) } as const;
-      return foreseen(await upstream.call('reconciler', dryRunOf(closeOperations.open), asked), times);
-    },
+    submit: 'Make the close',
     back: [pathOf(home), 'All closes'],
   };
-}
-
-function foreseen(found: ClosePreviewView, times: TimeView): Foreseen {
-  const period = periodText(found.from, found.to, times);
-  if (found.exists) return { shown: html`<p>This close is made already: ${linkTo('close', found.id)}</p>` };
-  const rails = tableOf(
-    `What the close of ${period} would look up`,
-    found.rails,
-    [
-      ['Rail', ({ rail }) => linkTo('rail', rail)],
-      ['Payments', ({ payments }) => count({ count: payments }), 'number'],
-      ['At least', ({ atLeastSeconds }) => lengthText(atLeastSeconds * 1_000), 'number'],
-    ],
-    `No payment ended from ${period}.`,
-  );
-  const many = counted(found.payments, 'payment at its rail', 'payments at their rails');
-  return { shown: rails, submit: `Make the close: look up ${many}` };
 }
 
 /** What stands where there is no close. */

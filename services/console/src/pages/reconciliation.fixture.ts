@@ -1,6 +1,5 @@
 import type {
   BreakView,
-  ClosePreviewView,
   CloseRecordView,
   CloseView,
   CoverageView,
@@ -100,16 +99,6 @@ const closeRecord = {
   tries: 1,
 } satisfies CloseRecordView;
 
-const closePreview = {
-  id: 'day-1',
-  from: close.from,
-  to: close.to,
-  rail: null,
-  exists: false,
-  payments: 1200,
-  rails: [{ rail: 'upstream', payments: 1200, atLeastSeconds: 60 }],
-} satisfies ClosePreviewView;
-
 /** A statement that is done. */
 export const statement = {
   id: 'st-1',
@@ -196,7 +185,6 @@ const answers: Answers = {
   'reconciler GET /closes/day-1': close,
   'reconciler GET /closes/day-1/records': { items: [closeRecord], next: 'po-1' },
   'reconciler GET /closes/day-1/export': 'reference\r\npo-1\r\n',
-  'reconciler POST /closes?dryRun=true': closePreview,
   'reconciler POST /closes': answered(202, close),
   'reconciler GET /statements': { items: [statement], next: 'after-2' },
   'reconciler GET /statements/st-1': statement,

@@ -131,7 +131,7 @@ const UNITS = [
 ] as const;
 
 /** A length of time in its largest unit, such as `3 h`. */
-export function lengthText(lengthMs: number): string {
+function lengthText(lengthMs: number): string {
   const [ms, name] = UNITS.find(([unitMs]) => lengthMs >= unitMs) ?? [1_000, 's'];
   return `${Math.max(0, Math.floor(lengthMs / ms))} ${name}`;
 }

@@ -1,4 +1,3 @@
-import type { Clock, Ids, Random } from '@pesewa/kernel';
 import {
   type ClaimRateLimit,
   type Loop,
@@ -7,22 +6,23 @@ import {
   type Transaction,
 } from '@pesewa/messaging';
 import type { NotSent } from '@pesewa/rails';
-import type { CrashPoint, Logger } from '@pesewa/runtime';
+import type { ServiceScope } from '@pesewa/runtime';
 import type { AnyBulkWriteOperation, Condition } from 'mongodb';
-import { applyReports } from '../breaks/reports.ts';
+import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
-import { matchRecord, sideOf } from '../domain/close.ts';
+import { matchRecord, reportsOfRecord, sideOf } from '../domain/close.ts';
 import type { Evidence, RailAnswer } from '../domain/judging.ts';
+import { breakId } from '../domain/observing.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
-import type { Tracked } from '../domain/tracked.ts';
+import type { Terms, Tracked } from '../domain/tracked.ts';
 import { ask, type PolledRail } from '../polling/polled-rail.ts';
 import { takeAnswer } from '../polling/take-answer.ts';
 import type { WorkingStore } from '../store.ts';
-import { breaksOfRecord, type CloseFinding, reportsOfRecord } from './breaks.ts';
 import type { CloseRecord, CloseStore } from './store.ts';
 
 /** The dependencies of asking. */
-export interface AskingDeps {
+export interface AskingDeps
+  extends Pick<ServiceScope<object>, 'clock' | 'random' | 'ids' | 'logger' | 'crashPoint'> {
   readonly closeStore: CloseStore;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
@@ -35,18 +35,13 @@ export interface AskingDeps {
   /** After how many unclear answers a record's result is `unclear`. */
   readonly triesMax: number;
   readonly pauseMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly ids: Ids;
-  readonly logger: Logger;
-  readonly crashPoint: CrashPoint;
 }
 
 /** A rail's answer about a payment of a close; `notSent` if our own limits kept us from asking. */
-interface Asked<Answer = RailAnswer | NotSent> {
+interface Asked {
   readonly record: CloseRecord;
   readonly claim: string;
-  readonly answer: Answer;
+  readonly answer: RailAnswer | NotSent;
 }
 
 const CONCURRENCY = 8;
@@ -61,13 +56,14 @@ const LOST = 'the payment is not known here any more';
  *
  * A crash between the question and the commit loses nothing: the record is due again after its lease.
  */
-export function startAsking(deps: AskingDeps): Loop {
+export function startAsking(deps: AskingDeps): AsyncDisposable {
   const answers = deps.messaging.groupCommit<Asked, void>('reconciler.close', (asked, transaction) =>
     commitAnswers(deps, asked, transaction),
   );
   const begin = (railName: string, waits: Condition<string>, rail?: PolledRail): Loop => {
     const workTimeoutMs = (rail?.capabilities.callDeadlineMs ?? 0) + MARGIN_MS;
     return startClaimLoop<CloseRecord>({
+      ...deps,
       name: `close of ${railName}`,
       collection: deps.closeStore.records,
       open: { waits },
@@ -80,10 +76,6 @@ export function startAsking(deps: AskingDeps): Loop {
       workTimeoutMs,
       batchMax: BATCH,
       concurrencyMax: CONCURRENCY,
-      pauseMs: deps.pauseMs,
-      clock: deps.clock,
-      ids: deps.ids,
-      logger: deps.logger,
       work: async (record, claim) => {
         deps.crashPoint('reconciler.close.before-call');
         const { reference } = record;
@@ -103,9 +95,6 @@ export function startAsking(deps: AskingDeps): Loop {
     begin('other rails', { $gt: '', $nin: names }),
   ];
   return {
-    wake: () => {
-      for (const loop of loops) loop.wake();
-    },
     [Symbol.asyncDispose]: async () => {
       await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
     },
@@ -126,86 +115,92 @@ async function commitAnswers(
   const references = mine.map(({ record }) => record.reference);
   const loaded = await deps.store.load(references, session);
   const payments = new Map(loaded);
-  const found: CloseFinding[] = [];
+  const reports: BreakReport[] = [];
   const writes: AnyBulkWriteOperation<CloseRecord>[] = [];
-  for (const one of mine) {
-    const { record, answer } = one;
+  for (const { record, answer } of mine) {
+    const tracked = payments.get(record.reference);
+    const terms = tracked?.terms;
     if (answer.kind === 'notSent')
       writes.push(toUpdate(record, { dueAt: new Date(deps.clock.nowMs() + answer.retryAfterMs) }));
-    else found.push(judged(deps, { ...one, answer }, payments, transaction));
+    else if (!tracked || !terms)
+      writes.push(toUpdate(record, { result: 'unclear', why: LOST }, { waits: true, dueAt: true }));
+    else {
+      const judged = judge(deps, { record, answer, tracked, terms }, transaction);
+      payments.set(record.reference, judged.after);
+      reports.push(...judged.reports);
+      writes.push(judged.write);
+    }
   }
-  const now = new Date(deps.clock.nowMs());
-  // The answer as a poll's comes first: it is what people look for.
-  const reports = [
-    ...found.flatMap((one) => one.reports),
-    ...found.flatMap((one) => reportsOfRecord(one, now)),
-  ];
   await applyReports(deps.breaks, reports, payments, transaction);
   const changed = [...payments.values()].filter((one) => one !== loaded.get(one.reference));
   await deps.store.save(changed, session);
-  writes.push(...found.map((finding) => finished(deps, finding)));
   if (writes.length > 0) await records.bulkWrite(writes, { session, ordered: false });
   return asked.map(() => undefined);
 }
 
-/** Judges the answer as a poll's, which is noted in the payment, and then as the record's. */
-function judged(
+/**
+ * Judges an answer as a poll's, which is noted in the payment, and as the record's, which gets its result or the time of
+ * the next question.
+ */
+function judge(
   deps: AskingDeps,
-  { record, answer }: Asked<RailAnswer>,
-  payments: Map<string, Tracked>,
+  {
+    record,
+    answer,
+    tracked,
+    terms,
+  }: {
+    readonly record: CloseRecord;
+    readonly answer: RailAnswer;
+    readonly tracked: Tracked;
+    readonly terms: Terms;
+  },
   transaction: Transaction,
-): CloseFinding {
-  const tracked = payments.get(record.reference);
-  const terms = tracked?.terms;
-  const tries = record.tries + 1;
-  const { triesMax } = deps;
-  if (!tracked || !terms) {
-    const result = tries >= triesMax ? 'unclear' : 'pending';
-    const matching = { result, differences: [], compared: [], theirs: null, why: LOST } as const;
-    return { record, ours: null, matching, correctionSent: false, reports: [] };
-  }
+) {
+  const { triesMax, schedule, random } = deps;
   const nowMs = deps.clock.nowMs();
   const askedAtMs = record.askedAt?.getTime() ?? nowMs;
   // A close judges ended payments and waits for nothing.
   const asked = { tracked, terms, answer, isScheduled: false, askedAtMs, arrived: null };
   const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);
+  const tries = record.tries + 1;
   // While there is no result, the rail's stored answer is one that differed.
   const lastReported = record.result === 'pending' ? (record.theirs ?? null) : null;
   const matching = matchRecord({ tracked, terms, answer, verdict, tries, triesMax, lastReported });
-  const isCompared = matching.result !== 'pending' && matching.result !== 'unclear';
-  payments.set(record.reference, {
-    ...after,
-    ...untilTaken(tracked, verdict, nowMs),
-    ...(isCompared && { uncompared: false }),
-  });
-  return { record, ours: sideOf(tracked, terms), matching, correctionSent: verdict.fact !== null, reports };
-}
-
-/** The record after an answer: with its result, or with the time of the next question. */
-function finished(deps: AskingDeps, finding: CloseFinding): AnyBulkWriteOperation<CloseRecord> {
-  const { record, ours, matching, correctionSent } = finding;
-  const [breakId, ...others] = breaksOfRecord(finding);
   const { result, differences, theirs, why } = matching;
+  const ours = sideOf(tracked, terms);
   const isDone = result !== 'pending';
-  const pollState = { pollsInRound: record.tries, lagging: false };
-  const pauseMs = pauseBeforePoll(deps.schedule, pollState, deps.random.fraction());
-  const set = {
+  const isCompared = isDone && result !== 'unclear';
+  const said = isCompared ? reportsOfRecord(record, ours, matching, new Date(nowMs)) : NOTHING_SAID;
+  const [covers, ...others] = said.found.map(({ reference, field }) => breakId(reference, field));
+  const pauseMs = pauseBeforePoll(
+    schedule,
+    { pollsInRound: record.tries, lagging: false },
+    random.fraction(),
+  );
+  const set: Partial<CloseRecord> = {
     result,
-    tries: record.tries + 1,
+    tries,
     differences,
-    ...(ours && { ours }),
+    ours,
     ...(theirs && { theirs }),
     ...(why !== null && { why }),
-    ...(breakId !== undefined && { breakId }),
+    ...(covers !== undefined && { breakId: covers }),
     ...(others.length > 0 && { alsoCoveredBy: others }),
-    ...(correctionSent && { correctionSent }),
-    ...(!isDone && { dueAt: new Date(deps.clock.nowMs() + pauseMs) }),
+    ...(verdict.fact !== null && { correctionSent: true }),
+    ...(!isDone && { dueAt: new Date(nowMs + pauseMs) }),
   };
-  return toUpdate(record, set, {
-    ...(isDone && { waits: true, dueAt: true }),
-    ...(why === null && { why: true }),
-  });
+  const over = isDone && ({ waits: true, dueAt: true } as const);
+  const gone = { ...over, ...(why === null && { why: true as const }) };
+  return {
+    after: { ...after, ...untilTaken(tracked, verdict, nowMs), ...(isCompared && { uncompared: false }) },
+    // The answer as a poll's comes first: it is what people look for.
+    reports: [...reports, ...said.found, ...said.gone],
+    write: toUpdate(record, set, gone),
+  };
 }
+
+const NOTHING_SAID = { found: [], gone: [] };
 
 function toUpdate(
   { _id }: CloseRecord,

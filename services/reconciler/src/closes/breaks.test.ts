@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { matchRecord, type Side, sideOf } from '../domain/close.ts';
+import { matchRecord, reportsOfRecord, type Side, sideOf } from '../domain/close.ts';
 import type { RailAnswer } from '../domain/judging.ts';
 import { awaited, type Tracked } from '../domain/tracked.ts';
 import { breaksInMemory } from '../fixtures/breaks.ts';
 import { ended, fold, opened, terms } from '../fixtures/verdicts.ts';
-import { type CloseFinding, reportsOfRecord } from './breaks.ts';
 
 const close = { tries: 2, triesMax: 5, verdict: { fact: null } } as const;
 const payment: Tracked = {
@@ -23,8 +22,8 @@ function saying(answer: RailAnswer) {
   const record = { reference: 'po-1', run: '2026-11-20', rail: 'upstream', currency: 'KES' };
   const matching = matchRecord(question);
   const ours = sideOf(payment, terms('payout'));
-  const finding = { record, ours, matching, correctionSent: false, reports: [] } as unknown as CloseFinding;
-  return reportsOfRecord(finding, new Date(0));
+  const { found, gone } = reportsOfRecord(record, ours, matching, new Date(0));
+  return [...found, ...gone];
 }
 
 it.each([

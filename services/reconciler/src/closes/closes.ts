@@ -11,8 +11,8 @@ const NIGHTLY = 'nightly';
 
 /** Builds {@link Closes}. */
 export function createCloses(deps: {
-  readonly closeStore: Pick<CloseStore, 'create' | 'find' | 'days' | 'lookForLate'>;
-  readonly payments: Pick<WindowPayments, 'count' | 'oldestUncompared'>;
+  readonly closeStore: Pick<CloseStore, 'create' | 'lookForLate'>;
+  readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
   readonly clock: Pick<Clock, 'nowMs'>;
   /** How long the owners' events of a window may be late. */
   readonly lagMs: number;
@@ -47,29 +47,15 @@ export function createCloses(deps: {
   return {
     /** Makes the close over a window, once; a repetition gives the same one, which gets what was reported late. */
     open,
-    /** Gives how many payments of each rail it would check, null if there are too many to count, and whether it exists. */
-    preview: async (window: Window) => {
-      const judged = judgeWindow(window, clock.nowMs(), lagMs);
-      if (!judged.ok) return judged;
-      const exists = (await closeStore.find(closeIdOf(window))) !== undefined;
-      return accept({ exists, payments: await payments.count(window) });
-    },
-    /**
-     * Makes the closes over all rails of yesterday and of earlier days that are missing. Finished ones of the last month
-     * get the ends that were reported late.
-     */
+    /** Makes the closes over all rails of yesterday and of earlier days with payments that nothing has compared. */
     openDue: async () => {
-      // A day counts as over once its events have had time to arrive.
-      const nowMs = clock.nowMs() - lagMs;
       const uncompared = await payments.oldestUncompared();
       const asked = uncompared.filter(({ rail }) => !byStatement.includes(rail));
       const [oldest] = asked
         .map(({ endedAt }) => endedAt)
         .toSorted((one, other) => Number(one) - Number(other));
-      const { missing, late } = nightlyDays(await closeStore.days(), nowMs, oldest);
-      await closeStore.lookForLate(late, new Date(clock.nowMs()));
-      for (const day of missing) await open(day, NIGHTLY);
-      deps.opened();
+      // A day counts as over once its events have had time to arrive.
+      for (const day of nightlyDays(clock.nowMs() - lagMs, oldest)) await open(day, NIGHTLY);
     },
   };
 }

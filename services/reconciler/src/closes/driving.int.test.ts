@@ -75,7 +75,7 @@ beforeAll(async () => {
     read: (window, ...rest) => (window.rail === 'endless' ? endless : read)(window, ...rest),
   };
   const deps = { closeStore, payments, messaging, clock, ids, logger, pauseMs: 20 };
-  resources.use(startCloses({ ...deps, gathered: () => undefined }));
+  resources.use(startCloses(deps));
 });
 
 afterAll(async () => {

@@ -12,8 +12,6 @@ export interface DrivingDeps
   readonly closeStore: CloseStore;
   readonly payments: Pick<WindowPayments, 'read' | 'uncompared'>;
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit' | 'caughtUp'>;
-  /** Called when payments to be asked about were found. */
-  readonly gathered: () => void;
 }
 
 /** How long the payments of one close are read without a break. */
@@ -21,11 +19,11 @@ const SLICE_MS = 10_000;
 
 /**
  * Drives closes (ADR 29): reads the payments of each window once, and when all of them are asked about adds those that
- * nothing has compared yet, until only unclear ones are left, about which it asks once more when it is woken. A close is
- * done only after a search for them that began after everything the owners had published was applied here.
+ * nothing has compared yet, until only unclear ones are left. A close is done only after a search for them that began after
+ * everything the owners had published was applied here.
  */
 export function startCloses(deps: DrivingDeps): Loop {
-  const { closeStore: store, payments, messaging, clock, gathered } = deps;
+  const { closeStore: store, payments, messaging, clock } = deps;
   const { gather, add } = createGathering<CloseDocument, CloseRecord>({
     ...deps,
     store,
@@ -38,32 +36,20 @@ export function startCloses(deps: DrivingDeps): Loop {
 
   /** The next step once all records are finished: late payments are added, or the close ends if there are none. */
   async function look(close: CloseDocument, keep: Keep): Promise<void> {
-    const { _id, claim, stage, wokenAt } = close;
+    const { _id, claim, stage, dueAt } = close;
     const asked = { run: _id, waits: { $exists: true } };
     const isAsking = (await store.records.findOne(asked, { hint: WAITING_KEY })) !== null;
     if (isAsking || !(await isCaughtUp(messaging))) return store.dueAgain(close, LOOK_MS);
-    let fresh = 0;
-    for await (const late of payments.uncompared(close)) {
+    let added = 0;
+    for await (const uncompared of payments.uncompared(close)) {
       await keep();
-      const unclear = await unclearAmong(store, _id, late);
-      // A close that never was woken asks about nothing again.
-      if (wokenAt && unclear.length > 0)
-        fresh += await store.askAgain(
-          unclear.map((one) => one._id),
-          wokenAt,
-          new Date(clock.nowMs()),
-        );
-      const known = new Set(unclear.map(({ reference }) => reference));
-      const others = late.filter(({ _id: reference }) => !known.has(reference));
-      fresh += others.length > 0 ? await add(close, others) : 0;
+      const late = await withoutUnclear(store, _id, uncompared);
+      added += late.length > 0 ? await add(close, late) : 0;
     }
-    if (fresh > 0) {
-      gathered();
-      return store.dueAgain(close);
-    }
+    if (added > 0) return store.dueAgain(close);
     const counts = await store.count(_id);
     // One that was woken meanwhile stays due.
-    await store.runs.updateOne({ _id, claim, stage, wokenAt: wokenAt ?? { $exists: false } }, [
+    await store.runs.updateOne({ _id, claim, stage, ...(dueAt && { dueAt }) }, [
       { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
       { $unset: ['running', 'dueAt'] },
     ]);
@@ -85,15 +71,16 @@ export function startCloses(deps: DrivingDeps): Loop {
   });
 }
 
-/** The records of those of these payments whose present end was found unclear in this close. */
-async function unclearAmong(
+/** Those of these payments whose present end the close has not found unclear. */
+async function withoutUnclear(
   { records }: CloseStore,
   run: string,
   payments: readonly WindowPayment[],
-): Promise<readonly CloseRecord[]> {
-  const endOf = new Map(payments.map(({ _id, endedAt }) => [recordId(run, _id), endedAt?.getTime()]));
-  const unclear = await records.find({ _id: { $in: [...endOf.keys()] }, result: 'unclear' }).toArray();
-  return unclear.filter(({ _id, endedAt }) => endOf.get(_id) === endedAt.getTime());
+): Promise<readonly WindowPayment[]> {
+  const ids = payments.map(({ _id }) => recordId(run, _id));
+  const unclear = await records.find({ _id: { $in: ids }, result: 'unclear' }).toArray();
+  const endOf = new Map(unclear.map(({ reference, endedAt }) => [reference, endedAt.getTime()]));
+  return payments.filter(({ _id, endedAt }) => endOf.get(_id) !== endedAt?.getTime());
 }
 
 function recordOf(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { accept, refuse } from '@pesewa/kernel';
+import { accept } from '@pesewa/kernel';
 import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
@@ -62,26 +62,20 @@ const records: readonly CloseRecord[] = [
 ];
 
 function open({
-  count = new Map([['upstream', 41]]),
   found = asking,
   sharedMayAct = true,
 }: {
-  readonly count?: ReadonlyMap<string, number> | null;
   readonly found?: CloseDocument;
   readonly sharedMayAct?: boolean;
 } = {}) {
   const asked: unknown[] = [];
   let reading = 0;
-  const closes: Pick<Closes, 'open' | 'preview'> = {
+  const closes: Pick<Closes, 'open'> = {
     open: async (window, by) => {
       const judged = judgeWindow(window, NOW_MS, LAG_MS);
       if (!judged.ok) return judged;
       asked.push([closeIdOf(window), by]);
       return accept({ run: document(window), isNew: window.rail === null });
-    },
-    preview: async (window) => {
-      const judged = judgeWindow(window, NOW_MS, LAG_MS);
-      return judged.ok ? accept({ exists: true, payments: count }) : refuse(judged.refusal);
     },
   };
   const store: CloseRouteDeps['store'] = {
@@ -99,13 +93,7 @@ function open({
       })(),
   };
   const operator = new Hono();
-  addCloseRoutes(operator, {
-    closes,
-    store,
-    railNames: ['upstream', 'other'],
-    closeLagMs: LAG_MS,
-    perSecondOf: () => 20,
-  });
+  addCloseRoutes(operator, { closes, store, railNames: ['upstream', 'other'] });
   const tokenHash = createHash('sha256').update('token-of-ama').digest();
   const named = [{ name: 'ama', role: 'operator', tokenHash }] as const;
   const guarded = guardOperator(operator, createOperators('a-token', named, sharedMayAct));
@@ -113,8 +101,8 @@ function open({
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
     return guarded.request(path, { ...init, headers });
   };
-  const post = async (body: object, path = '/closes', token = 'a-token') => {
-    const response = await request(path, { method: 'POST', body: JSON.stringify(body) }, token);
+  const post = async (body: object, token = 'a-token') => {
+    const response = await request('/closes', { method: 'POST', body: JSON.stringify(body) }, token);
     return { status: response.status, body: await response.json() };
   };
   return { asked, post, request, reading: () => reading };
@@ -168,46 +156,18 @@ describe('a close is asked for', () => {
     ],
   ])('and refused by the field: %j', async (body, status, message) => {
     const { asked, post } = open();
-    for (const path of ['/closes', '/closes?dryRun=true']) {
-      expect(await post(body, path)).toMatchObject({ status, body: { message } });
-    }
+    expect(await post(body)).toMatchObject({ status, body: { message } });
     expect(asked).toEqual([]);
   });
 
   it('by named operators alone where the shared token may not order; all may look', async () => {
     const { asked, post, request } = open({ sharedMayAct: false });
     const lacking = { status: 403, body: { code: 'role_required' } };
-    for (const path of ['/closes', '/closes?dryRun=true'])
-      expect(await post({ date: '2026-11-20' }, path)).toMatchObject(lacking);
+    expect(await post({ date: '2026-11-20' })).toMatchObject(lacking);
     expect(asked).toEqual([]);
-    expect(await post({ date: '2026-11-20' }, '/closes', 'token-of-ama')).toMatchObject({ status: 202 });
+    expect(await post({ date: '2026-11-20' }, 'token-of-ama')).toMatchObject({ status: 202 });
     expect(asked).toEqual([['2026-11-20', 'ama']]);
     expect((await request('/closes')).status).toBe(200);
-  });
-
-  it('with a dry run says how much it would check, and asks no rail', async () => {
-    const count = new Map([
-      ['upstream', 41],
-      ['other', 1],
-    ]);
-    const { asked, post } = open({ count });
-    expect(await post({ date: '2026-11-20' }, '/closes?dryRun=true')).toMatchObject({
-      status: 200,
-      body: {
-        id: '2026-11-20',
-        exists: true,
-        payments: 42,
-        rails: [
-          { rail: 'upstream', payments: 41, atLeastSeconds: 3 },
-          { rail: 'other', payments: 1, atLeastSeconds: 1 },
-        ],
-      },
-    });
-    expect(asked).toEqual([]);
-    expect(await open({ count: null }).post({ date: '2026-11-20' }, '/closes?dryRun')).toMatchObject({
-      status: 503,
-    });
-    expect(await post({ date: '2026-11-20' }, '/closes?dryRun=maybe')).toMatchObject({ status: 400 });
   });
 });
 

@@ -11,8 +11,6 @@ import { type MatchRecord, type MatchRun, openMatchStore } from '../matching/sto
  */
 export interface CloseDocument extends MatchRun, Window {
   readonly stage: 'gathering' | 'asking' | 'done';
-  /** When it was last woken after it was done, by the database's clock. */
-  readonly wokenAt?: Date;
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -50,29 +48,16 @@ export function openCloseStore(db: Db) {
   const store = openMatchStore<CloseDocument, CloseRecord>(db, { runs: 'closes', records: 'close_records' });
   return {
     ...store,
-    /** The ids of all closes of a whole day over all rails, the oldest first. */
-    days: async (): Promise<readonly string[]> => {
-      const days = store.runs.find({ _id: dayCloses._id }, { projection: { _id: 1 } }).sort({ _id: 1 });
-      return (await days.toArray()).map(({ _id }) => _id);
-    },
-    /** Has late payments of the finished ones among these closes looked for; they stay done until one is found. */
-    lookForLate: async (ids: readonly string[], dueAt: Date): Promise<void> => {
-      await store.runs.updateMany({ _id: { $in: [...ids] }, stage: 'done' }, [
-        { $set: { running: true, dueAt, wokenAt: '$$NOW' } },
-      ]);
-    },
     /**
-     * Has rails asked once more about those unclear records that they were not asked about since a time; gives how many.
-     * Their result stays until there is another.
+     * Has late payments of the finished ones among these closes looked for, and rails asked once more about unclear ones;
+     * they stay done, and those unclear, until something else is found.
      */
-    askAgain: async (ids: readonly string[], since: Date, dueAt: Date): Promise<number> => {
-      const unclear = {
-        _id: { $in: [...ids] },
-        result: 'unclear' as const,
-        askedAt: { $not: { $gte: since } },
-      };
-      const again = await store.records.updateMany(unclear, [{ $set: { waits: '$rail', dueAt } }]);
-      return again.matchedCount;
+    lookForLate: async (ids: readonly string[], dueAt: Date): Promise<void> => {
+      const done = { _id: { $in: [...ids] }, stage: 'done' } as const;
+      const run = { $in: await store.runs.distinct('_id', done) };
+      const unclear = { run, result: 'unclear', waits: { $exists: false } } as const;
+      await store.records.updateMany(unclear, [{ $set: { waits: '$rail', dueAt } }]);
+      await store.runs.updateMany(done, { $set: { running: true, dueAt } });
     },
   };
 }

@@ -1,11 +1,14 @@
 import { accept, DAY_MS, type Result, refuse } from '@pesewa/kernel';
 import type { Window } from '../matching/payments.ts';
 
-/** Why a window can't be closed. */
-export type WindowRefusal = 'window.empty' | 'window.too_long' | 'window.not_over';
+/** Why a window can't be closed: the code is for programs, the message for people. */
+export interface WindowRefusal {
+  readonly code: 'invalid' | 'not_over';
+  readonly message: string;
+}
 
 /** The longest window: a month. */
-export const WINDOW_DAYS_MAX = 31;
+const WINDOW_DAYS_MAX = 31;
 
 /** The window of a day, UTC, as its midnight. */
 export function dayFrom(midnight: Date, rail: string | null): Window {
@@ -19,44 +22,32 @@ export function dayFrom(midnight: Date, rail: string | null): Window {
  */
 export function judgeWindow({ from, to }: Window, nowMs: number, lagMs: number): Result<true, WindowRefusal> {
   const lengthMs = to.getTime() - from.getTime();
-  if (lengthMs <= 0) return refuse('window.empty');
-  if (lengthMs > WINDOW_DAYS_MAX * DAY_MS) return refuse('window.too_long');
-  return to.getTime() + lagMs > nowMs ? refuse('window.not_over') : accept(true);
+  if (lengthMs <= 0) return refuse({ code: 'invalid', message: 'from must be before to' });
+  if (lengthMs > WINDOW_DAYS_MAX * DAY_MS)
+    return refuse({ code: 'invalid', message: `to: a close is about ${WINDOW_DAYS_MAX} days at most` });
+  const overAt = new Date(to.getTime() + lagMs);
+  if (overAt.getTime() <= nowMs) return accept(true);
+  const message = `to: events of this time may still be on their way: it can be closed from ${overAt.toISOString()} on`;
+  return refuse({ code: 'not_over', message });
 }
 
 /** The name of the close over a window, which is unique: `2026-11-20`, or `<from>--<to>`, and the rail after a dot. */
-export function closeIdOf(window: Window): string {
-  const { from, to, rail } = window;
+export function closeIdOf({ from, to, rail }: Window): string {
   const [start, end] = [from.toISOString(), to.toISOString()];
-  const span = isDay(window) ? start.slice(0, 10) : `${start}--${end}`;
+  const isDay = from.getTime() % DAY_MS === 0 && to.getTime() - from.getTime() === DAY_MS;
+  const span = isDay ? start.slice(0, 10) : `${start}--${end}`;
   return rail === null ? span : `${span}.${rail}`;
 }
 
-/** Whether a window is a whole day, UTC. */
-function isDay({ from, to }: Window): boolean {
-  return from.getTime() % DAY_MS === 0 && to.getTime() - from.getTime() === DAY_MS;
-}
-
 /**
- * What the nightly close is about among the days of the last month, as windows over all rails: yesterday and missing days,
- * but none before the first day that was ever closed, or that has a payment to compare; and the ids of the days that may
- * have payments to compare although they were closed.
- *
- * @param closed the ids of all days that were closed over all rails, the oldest first
- * @param oldestUncompared when the oldest payment ended that nothing has compared; undefined if there is none
+ * The days that the nightly close is about, the oldest first, as windows over all rails: yesterday, and those of the last
+ * month from the oldest payment on that nothing has compared.
  */
-export function nightlyDays(closed: readonly string[], nowMs: number, oldestUncompared?: Date) {
+export function nightlyDays(nowMs: number, oldestUncompared?: Date): readonly Window[] {
   const yesterdayMs = nowMs - (nowMs % DAY_MS) - DAY_MS;
   const month = Array.from({ length: WINDOW_DAYS_MAX }, (_, before) =>
     dayFrom(new Date(yesterdayMs - before * DAY_MS), null),
-  ).toReversed();
-  const [first] = closed;
-  const known = new Set(closed);
-  const mayHaveLate = ({ to }: Window) => oldestUncompared !== undefined && to > oldestUncompared;
-  const isDue = (day: Window) =>
-    (first !== undefined && day.from >= new Date(first)) || mayHaveLate(day) || day === month.at(-1);
-  return {
-    missing: month.filter((day) => !known.has(closeIdOf(day)) && isDue(day)),
-    late: month.filter(mayHaveLate).map(closeIdOf),
-  };
+  );
+  const mayHaveUncompared = ({ to }: Window) => oldestUncompared !== undefined && to > oldestUncompared;
+  return month.filter((day, before) => before === 0 || mayHaveUncompared(day)).toReversed();
 }

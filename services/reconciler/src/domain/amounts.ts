@@ -11,14 +11,23 @@ import { currencyOf, readFee, readMinor } from './values.ts';
 export function judgeAmounts(evidence: Evidence, answer: Paid): Judged {
   const differing = differingAmount(evidence, answer);
   if (differing) return { fact: null, findings: [differing] };
+  const { terms, tracked } = evidence;
   const { reason, kind: status } = answer;
   const amount = answer.amount === 'unreadable' ? null : answer.amount;
-  if (evidence.terms.kind === 'payout') {
-    // Without a valid fee of the rail the schedule's is assumed, because the owner would otherwise book none.
-    const fee = answer.fee ?? evidence.terms.railFee;
-    return { fact: { status, amount, fee, reason }, findings: hintedAmount(evidence) };
-  }
-  return judgeCollection(evidence, { ...answer, amount });
+  const findings = hintedAmount(evidence);
+  // Without a valid fee of the rail the schedule's is assumed, because the owner would otherwise book none.
+  if (terms.kind === 'payout')
+    return { fact: { status, amount, fee: answer.fee ?? terms.railFee, reason }, findings };
+  const { proven, hints } = paidClaims(tracked, terms);
+  const isNamed = proven.length > 0 || hints.length > 0;
+  const fact: RailFact = {
+    status,
+    amount: amount ?? (isNamed ? terms.amount : null),
+    // Check-status reports none. Anybody may have written a hint: without a fee the owner uses the schedule (ADR 6).
+    fee: answer.fee ?? provenFee(proven, terms),
+    reason,
+  };
+  return { fact, findings };
 }
 
 /**
@@ -79,32 +88,8 @@ function hintedAmount({ terms, tracked }: Evidence): readonly Finding[] {
     .map((claim) => differenceOf('callback.amount_differs', claim, tracked, terms));
 }
 
-/**
- * The fee, which check-status does not report, is taken from a proven callback. Anybody may have written a hint, whose fee
- * says nothing: without a fee in the fact its owner uses the schedule (ADR 6).
- */
-function judgeCollection(
-  evidence: Evidence,
-  { kind: status, amount, fee, reason }: Omit<Paid, 'amount'> & { readonly amount: bigint | null },
-): Judged {
-  const { terms, tracked } = evidence;
-  const { proven, hints } = paidClaims(tracked, terms);
-  const isNamed = proven.length > 0 || hints.length > 0;
-  const fact: RailFact = {
-    status,
-    amount: amount ?? (isNamed ? terms.amount : null),
-    fee: fee ?? provenFee(proven, terms),
-    reason,
-  };
-  return { fact, findings: hintedAmount(evidence) };
-}
-
 function provenFee(proven: readonly Claim[], terms: Terms): bigint | null {
-  for (const { fee } of proven) {
-    const read = readFee(fee, terms);
-    if (read !== null) return read;
-  }
-  return null;
+  return proven.map(({ fee }) => readFee(fee, terms)).find((fee) => fee !== null) ?? null;
 }
 
 /** The claims of the payment's own rail that it paid, without those that people had seen when they decided. */
@@ -127,37 +112,26 @@ function isAgreed(claim: Claim, tracked: Tracked, terms: Terms): boolean {
 
 const CURRENCY = /^[A-Z]{3}$/;
 
+/** How a claim differs; of a collection's amount, which is decided, a later claim is compared with that. */
 function differenceOf(kind: Finding['kind'], claim: Claim, tracked: Tracked, terms: Terms): Finding {
+  const isHint = kind === 'callback.amount_differs';
+  const who = isHint ? 'a callback' : 'the callback';
+  const differs = (amount: bigint | null, what: string, detail: string): Finding => ({
+    kind,
+    observer: claim.proven ? 'provenCallback' : 'callback',
+    amount,
+    detail: `${who} ${detail}`,
+    ...(kind !== 'collection.amount_differs' && { about: [what] }),
+  });
   const currency = currencyOf(claim) ?? terms.currency;
-  const who = kind === 'callback.amount_differs' ? 'a callback' : 'the callback';
   if (currency !== terms.currency) {
     // Anybody may have written the claim, and people read the break, so only a currency code is shown.
     const named = CURRENCY.test(currency) ? currency : 'another currency';
-    const detail = `${who} names ${named} instead of ${terms.currency}`;
-    return { kind, amount: null, detail, ...aboutOf(kind, claim, named) };
+    return differs(null, named, `names ${named} instead of ${terms.currency}`);
   }
-  const agreed = agreedAmount(tracked, terms);
   const claimed = readMinor(claim.amount, terms);
-  const than =
-    kind === 'callback.amount_differs'
-      ? 'the rail itself reports'
-      : tracked.received === null
-        ? 'was asked'
-        : 'it completed with';
-  const amount = claimed === null ? null : claimed - agreed;
-  const detail = `${who} claims another amount than ${than}`;
-  return { kind, amount, detail, ...aboutOf(kind, claim, String(claimed ?? 'unreadable')) };
-}
-
-/**
- * Who made a claim, and what of it is judged only once: a collection's amount is decided, and later claims are compared
- * with that.
- */
-function aboutOf(
-  kind: Finding['kind'],
-  { proven }: Claim,
-  what: string,
-): Pick<Finding, 'about' | 'observer'> {
-  const observer = proven ? 'provenCallback' : 'callback';
-  return kind === 'collection.amount_differs' ? { observer } : { observer, about: [what] };
+  const amount = claimed === null ? null : claimed - agreedAmount(tracked, terms);
+  const others = tracked.received === null ? 'was asked' : 'it completed with';
+  const than = isHint ? 'the rail itself reports' : others;
+  return differs(amount, String(claimed ?? 'unreadable'), `claims another amount than ${than}`);
 }

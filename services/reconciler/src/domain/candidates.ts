@@ -25,38 +25,36 @@ export interface Candidate {
 
 /** The most candidates that a comparison names. */
 export const CANDIDATES_MAX = 20;
+
 /**
  * The payments that could explain a comparison's difference, the likeliest first (ADR 28); empty if none fits.
  *
  * First come those with a break of the same amount, then those that fit exactly, with the rail's fee or without it.
  *
- * @param unexplained signed: positive if the rail has more than our books say
+ * @param differences what it may be, the likeliest first; signed, positive if the rail has more than our books say
  * @param suspects the newest ends first
  * @param breaks open ones in the wallet's currency
  */
 export function candidatesOf(
-  unexplained: bigint,
+  differences: readonly bigint[],
   suspects: readonly Suspect[],
   breaks: readonly StandingBreak[],
 ): readonly Candidate[] {
-  if (unexplained === 0n) return [];
-  const size = unexplained < 0n ? -unexplained : unexplained;
-  const possible = suspects.filter((suspect) => mayExplain(suspect, unexplained > 0n));
-  const fitting = (part: string, amountOf: (suspect: Suspect) => bigint) =>
-    possible
-      .filter((suspect) => amountOf(suspect) === size)
-      .map(({ reference, status }) => ({ reference, why: `${part} fits: ${status} here` }));
-  const found = [
-    ...breaks
-      .filter(({ amount }) => amount === size || amount === -size)
-      .map(({ reference, kind }) => ({ reference, why: `its break ${kind} is over as much` })),
-    ...fitting('amount and fee', wholeOf),
-    ...fitting('the amount', ({ amount }) => amount),
-  ];
-  const references = new Set(found.map(({ reference }) => reference));
-  return [...references]
-    .slice(0, CANDIDATES_MAX)
-    .flatMap((reference) => found.find((one) => one.reference === reference) ?? []);
+  const found = new Map<string, Candidate>();
+  const add = (reference: string, why: string) => {
+    if (!found.has(reference)) found.set(reference, { reference, why });
+  };
+  for (const difference of differences) {
+    const size = difference < 0n ? -difference : difference;
+    const fitting = suspects.filter((one) => mayExplain(one, difference > 0n));
+    for (const { reference, kind, amount } of breaks)
+      if (amount === size || amount === -size) add(reference, `its break ${kind} is over as much`);
+    for (const one of fitting)
+      if (wholeOf(one) === size) add(one.reference, `amount and fee fits: ${one.status} here`);
+    for (const { reference, amount, status } of fitting)
+      if (amount === size) add(reference, `the amount fits: ${status} here`);
+  }
+  return [...found.values()].slice(0, CANDIDATES_MAX);
 }
 
 /** The rail's movement for a payment, including the fee. */

@@ -1,6 +1,8 @@
 import { type CloseRecordView } from '@pesewa/contracts';
+import type { FoundBreak } from './break.ts';
 import { type EndStatus, isEnd } from './claim.ts';
 import type { Finding, RailAnswer, Verdict } from './judging.ts';
+import { toFoundBreak, toWithdrawal } from './observing.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
 /**
@@ -80,7 +82,9 @@ export function matchRecord(evidence: CloseEvidence): Matching {
     return { ...comparison, result: 'matched', differences: [], theirs, why: null };
   // The rail may still end it, or its owner is only now receiving an end, so this waits.
   const mayPass = answer.kind === 'pending' || (answer.kind !== 'notFound' && verdict.fact !== null);
-  return later(evidence, theirs, comparison, mayPass);
+  const { tries, triesMax, lastReported } = evidence;
+  const counts = lastReported !== null && (tries >= triesMax || !mayPass);
+  return { result: counts ? resultOf(theirs) : 'pending', ...comparison, theirs, why: null };
 }
 
 /** The rail's view of a payment. */
@@ -108,15 +112,31 @@ export function findingsOf({ result, differences, theirs }: Matching, ours: Side
   });
 }
 
-/** Handles a difference: it counts if one was reported before and, if it may disappear by itself, after enough tries. */
-function later(
-  { tries, triesMax, lastReported }: CloseEvidence,
-  theirs: Side,
-  comparison: Comparison,
-  mayPass: boolean,
-): Matching {
-  const counts = lastReported !== null && (tries >= triesMax || !mayPass);
-  return { result: counts ? resultOf(theirs) : 'pending', ...comparison, theirs, why: null };
+/** All that closes may say of a payment. */
+const SAID = [
+  { kind: 'close.differs', field: 'status' },
+  { kind: 'close.differs', field: 'amount' },
+  { kind: 'close.differs', field: 'fee' },
+  { kind: 'close.not_at_rail', field: 'status' },
+] as const;
+
+/** What a close says of a payment that it compared: what differs, and what it compared and found the same. */
+export function reportsOfRecord(
+  record: Pick<FoundBreak, 'reference' | 'rail' | 'currency'> & { readonly run: string },
+  ours: Side,
+  matching: Matching,
+  at: Date,
+) {
+  const { reference, run: close } = record;
+  const found = findingsOf(matching, ours).map((one) => toFoundBreak(reference, one, record, at));
+  const { result, compared } = matching;
+  const resolution = `close ${close}: ${result === 'matched' ? 'both have the same' : result.replace('_', ' ')}`;
+  const gone = SAID.filter(
+    (said) =>
+      compared.includes(said.field) &&
+      found.every(({ kind, field }) => kind !== said.kind || field !== said.field),
+  ).map((said) => toWithdrawal(reference, { ...said, resolution }, at));
+  return { found, gone };
 }
 
 /** Handles an unclear answer: an earlier difference stands as far as it still differs from our present view. */

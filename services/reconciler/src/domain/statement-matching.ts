@@ -190,16 +190,7 @@ function distance({ difference = 0n }: Pick<Outcome, 'difference'>): bigint {
 /** A line's content as one text; equal texts mean equal content. */
 export function contentOf(row: StatementRow): string {
   const { reference, railReference, kind, amount, currency, fee, status, atMs } = row;
-  return JSON.stringify([
-    reference,
-    railReference,
-    kind,
-    String(amount),
-    currency,
-    fee === null ? null : String(fee),
-    status,
-    atMs,
-  ]);
+  return JSON.stringify([reference, railReference, kind, `${amount}`, currency, `${fee}`, status, atMs]);
 }
 
 /**

@@ -17,8 +17,6 @@ export interface GatheringDeps<Run extends MatchRun, Record extends MatchRecord>
   ) => Promise<readonly Record[]>;
   /** The stage after the last page, and after payments were added. */
   readonly next: Run['stage'];
-  /** Called when records were stored. */
-  readonly gathered?: () => void;
 }
 
 /** A page of payments of a run. */
@@ -63,7 +61,7 @@ export function createGathering<Run extends MatchRun, Record extends MatchRecord
 
 /** Stores the records of a page, if the run is still this replica's; gives how many there are, or null if it is not. */
 async function takePage<Run extends MatchRun, Record extends MatchRecord>(
-  { store, recordsOf, gathered, next: stage }: GatheringDeps<Run, Record>,
+  { store, recordsOf, next: stage }: GatheringDeps<Run, Record>,
   { run, payments, next }: Page<Run>,
   transaction: Transaction,
 ): Promise<number | null> {
@@ -85,6 +83,5 @@ async function takePage<Run extends MatchRun, Record extends MatchRecord>(
     $unset: { ...(moved.stage && { after: true }), ...(isLate && { counts: true }) },
   };
   await store.runs.updateOne(mine, update as unknown as UpdateFilter<Run>, { session });
-  if (gathered && records.length > 0) transaction.afterCommit(gathered);
   return records.length;
 }

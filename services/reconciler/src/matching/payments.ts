@@ -1,5 +1,5 @@
 import type { ClientSession, Collection } from 'mongodb';
-import { COUNT_TIMEOUT_MS, inPagesBy, inTime } from '../batches.ts';
+import { inPagesBy } from '../batches.ts';
 import { UNCOMPARED_KEY } from '../database-schema.ts';
 import type { PollDocument } from '../poll-document.ts';
 
@@ -65,23 +65,6 @@ export function openWindowPayments(polls: Collection<PollDocument>, byStatement:
         .find({ _id: { $in: [...new Set(references)] }, terms: { $exists: true } })
         .project<WindowPayment>(FIELDS)
         .toArray(),
-    /** How many payments of each rail are in a window; null if there are too many to count in time. */
-    count: async (window: Window): Promise<ReadonlyMap<string, number> | null> => {
-      const { from, to } = window;
-      const byRail = [
-        { $match: { endedAt: { $gte: from, $lt: to }, ...ofRails(window) } },
-        { $group: { _id: '$terms.rail', count: { $sum: 1 } } },
-        { $sort: { _id: 1 } },
-      ];
-      const found = await inTime(
-        polls
-          .aggregate<{ readonly _id: string; readonly count: number }>(byRail, {
-            maxTimeMS: COUNT_TIMEOUT_MS,
-          })
-          .toArray(),
-      );
-      return found && new Map(found.map(({ _id, count }) => [_id, count]));
-    },
   };
 }
 

@@ -1,7 +1,6 @@
 import { type ExportFormat, formatPageCursor, type PageCursor } from '@pesewa/contracts';
 import { nextCursor } from '@pesewa/messaging';
 import { answer, refused } from '@pesewa/runtime';
-import { inBatches } from '../batches.ts';
 import { answerFile, type Export, exportItems } from '../exports.ts';
 import {
   type MatchRecord,
@@ -62,7 +61,7 @@ export function showRuns<
       query: { result, cursor: after, limit },
     }: OfRun<Narrowed & { readonly cursor?: string | undefined; readonly limit: number }>) => {
       if (!(await store.find(run))) return unknown;
-      const items = await firstOf(store.readRecords({ run, result, after }), limit + 1);
+      const items = await Array.fromAsync(store.readRecords({ run, result, after, limit: limit + 1 }));
       const page = items.slice(0, limit);
       const next = items.length > limit ? (page.at(-1)?._id.slice(run.length + 1) ?? null) : null;
       return answer(200, { items: page.map(viewRecord), next });
@@ -94,10 +93,4 @@ export function showRuns<
 function rowsOf(counts: ResultCounts, result: string | undefined): number {
   if (result !== undefined) return counts[result] ?? 0;
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
-}
-
-/** The first items; the reading ends there. */
-async function firstOf<Item>(items: AsyncIterable<Item>, count: number): Promise<readonly Item[]> {
-  for await (const batch of inBatches(items, count)) return batch;
-  return [];
 }

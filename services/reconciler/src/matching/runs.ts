@@ -1,11 +1,11 @@
-import type { Clock, Ids } from '@pesewa/kernel';
 import { endLease, type Loop, leasesOf, type Messaging, startLoop, takeLease } from '@pesewa/messaging';
-import type { Logger } from '@pesewa/runtime';
+import type { ServiceScope } from '@pesewa/runtime';
 import type { Collection } from 'mongodb';
 import type { Keep, MatchRecord, MatchRun, MatchStore } from './store.ts';
 
 /** The dependencies of {@link startRuns}. */
-export interface RunDeps<Run extends MatchRun, Record extends MatchRecord> {
+export interface RunDeps<Run extends MatchRun, Record extends MatchRecord>
+  extends Pick<ServiceScope<object>, 'clock' | 'ids' | 'logger'> {
   /** The source, which names the loop and its lease. */
   readonly name: string;
   readonly store: MatchStore<Run, Record>;
@@ -15,9 +15,6 @@ export interface RunDeps<Run extends MatchRun, Record extends MatchRecord> {
   readonly step: (run: Run, keep: Keep) => Promise<unknown>;
   readonly messaging: Pick<Messaging, 'db' | 'owner'>;
   readonly pauseMs: number;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
 }
 
 /** Longer than any piece of work between two renewals. */

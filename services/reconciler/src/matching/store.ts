@@ -59,6 +59,8 @@ export interface RecordQuery {
   readonly result?: string | undefined;
   /** The name of the last record on the page before. */
   readonly after?: string | undefined;
+  /** All if absent. */
+  readonly limit?: number;
 }
 
 /** The runs of one source in this service's database, and their records. */
@@ -113,10 +115,11 @@ export function openMatchStore<Run extends MatchRun, Record extends MatchRecord>
       await runs.updateOne({ _id, claim }, [{ $set: { dueAt: { $add: ['$$NOW', afterMs] } } }]);
     },
     /** Records in the order of their names; the caller must finish or end the reading. */
-    readRecords: ({ run, result, after }: RecordQuery): FindCursor<Record> =>
+    readRecords: ({ run, result, after, limit = 0 }: RecordQuery): FindCursor<Record> =>
       records
         .find({ _id: idsOf(run, after), ...(result !== undefined && { run, result }) })
         .sort({ _id: 1 })
+        .limit(limit)
         .batchSize(READ_AT_ONCE) as unknown as FindCursor<Record>,
     /** How many records have each result, those that none has left out; null if it takes longer than `maxTimeMS`. */
     count: (run: string, maxTimeMS?: number): Promise<ResultCounts | null> => {

@@ -35,7 +35,7 @@ export function retryAfterMs(perSecond: number): number {
 }
 
 /** How often closes may ask a rail: at most half as often as the rail may be asked, and no more than is set. */
-export function closesPerSecond(perSecondMax: number, railPerSecond: number): number {
+function closesPerSecond(perSecondMax: number, railPerSecond: number): number {
   return Math.min(perSecondMax, railPerSecond / 2);
 }
 

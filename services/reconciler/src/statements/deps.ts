@@ -1,6 +1,5 @@
-import type { Clock, Ids } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
-import type { Logger } from '@pesewa/runtime';
+import type { ServiceScope } from '@pesewa/runtime';
 import type { BreakStore } from '../breaks/store.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WindowPayments } from '../matching/payments.ts';
@@ -9,7 +8,7 @@ import type { FileLimits } from './lines.ts';
 import type { StatementStore } from './store.ts';
 
 /** What statements are built from. */
-export interface StatementDeps {
+export interface StatementDeps extends Pick<ServiceScope<object>, 'clock' | 'ids' | 'logger'> {
   readonly statementStore: StatementStore;
   readonly payments: WindowPayments;
   readonly store: WorkingStore;
@@ -21,7 +20,4 @@ export interface StatementDeps {
   readonly breaksMax: number;
   /** How long a statement is kept. */
   readonly keepMs: number;
-  readonly clock: Clock;
-  readonly ids: Ids;
-  readonly logger: Logger;
 }

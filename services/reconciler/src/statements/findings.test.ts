@@ -5,15 +5,16 @@ import type { StatementRow } from '../domain/statement-rows.ts';
 import { awaited } from '../domain/tracked.ts';
 import { breaksInMemory } from '../fixtures/breaks.ts';
 import { payment, row } from '../fixtures/statement-rows.ts';
-import { breaksOfRecords, withdrawalsOf } from './findings.ts';
-import type { StatedLine, StatementDocument, StatementStore } from './store.ts';
+import { breaksOfRecord, withdrawalsOf } from './findings.ts';
+import type { StatedLine, StatementDocument } from './store.ts';
 
 const statement = (given: Partial<StatementDocument>) =>
   ({ _id: 'st-1', rail: 'upstream', ...given }) as StatementDocument;
 
 function lineOf(line: StatementRow, ours: StatementPayment, rail: string, run = 'st-1') {
   const keepUntil = new Date(0);
-  return { _id: `${run}/1`, run, rail, keepUntil, row: line, ...compare(line, ours, rail) };
+  const of = statement({ _id: run, rail });
+  return { _id: `${run}/1`, run, statement: of, keepUntil, row: line, ...compare(line, ours, rail) };
 }
 
 /** What stands of a payout's field after one statement, and then another. */
@@ -29,11 +30,7 @@ async function standsAfter(
   const { kept, tell } = breaksInMemory();
   const at = new Date(0);
   const opens = lineOf(row(first), payment(), 'upstream');
-  const found = await breaksOfRecords({} as StatementStore, statement({}), [opens], {
-    session: {} as never,
-    openedAt: at,
-  });
-  await tell([...found.values()].flat(), awaited('po-1', 0));
+  await tell(breaksOfRecord(statement({}), opens, [], at), awaited('po-1', 0));
   const before = kept.get(`po-1/${field}`);
   if (!before) throw new Error('the first statement found nothing');
   const lines = [lineOf(row(then), payment(ours), rail, 'st-2'), opens];
@@ -81,15 +78,12 @@ describe('an older statement that is matched again', () => {
   const older = lineOf(row({ fee: 50n }), payment(), 'upstream', 'st-1');
   const newer = lineOf(row({ fee: 75n }), payment(), 'upstream', 'st-2');
   const silent = lineOf(row(), payment(), 'upstream', 'st-3');
-  const stands = { session: {} as never, openedAt: new Date(0) };
-  const found = async (of: typeof older, stated: readonly StatedLine[]) => {
-    const { _id, rail } = { _id: of.run, rail: of.rail };
-    return breaksOfRecords({} as StatementStore, statement({ _id, rail }), [of], stands, stated);
-  };
+  const found = (of: typeof older, stated: readonly StatedLine[]) =>
+    breaksOfRecord(of.statement, of, stated, new Date(0));
 
   it('takes nothing back that a newer one says, until one newer than that has it as we have', async () => {
     const { kept, tell } = breaksInMemory();
-    await tell([...(await found(newer, [newer, older])).values()].flat(), awaited('po-1', 0));
+    await tell(found(newer, [newer, older]), awaited('po-1', 0));
     const fee = kept.get('po-1/fee');
     if (!fee) throw new Error('the newer one found nothing');
     expect(withdrawalsOf(fee, [silent, newer, older], new Date(0))).toEqual([]);
@@ -98,8 +92,8 @@ describe('an older statement that is matched again', () => {
     ]);
   });
 
-  it('says nothing of a field in which a newer one agrees, and what no newer one has compared', async () => {
-    expect((await found(newer, [{ ...older, _id: 'st-3/1', run: 'st-3' }, newer])).size).toBe(0);
-    expect((await found(newer, [silent, newer])).get('st-2/1')).toMatchObject([{ field: 'fee' }]);
+  it('says nothing of a field in which a newer one agrees, and what no newer one has compared', () => {
+    expect(found(newer, [{ ...older, _id: 'st-3/1', run: 'st-3' }, newer])).toEqual([]);
+    expect(found(newer, [silent, newer])).toMatchObject([{ field: 'fee' }]);
   });
 });

@@ -1,16 +1,9 @@
-import type { Transaction } from '@pesewa/messaging';
 import type { Break, FoundBreak, Withdrawal } from '../domain/break.ts';
 import type { BreakKind, Field } from '../domain/break-kinds.ts';
 import type { Finding } from '../domain/judging.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import { differencesOf, movedAgain } from '../domain/statement-matching.ts';
-import {
-  type RecordDocument,
-  type StatedLine,
-  type StatementDocument,
-  type StatementStore,
-  subjectOf,
-} from './store.ts';
+import { type RecordDocument, type StatedLine, type StatementDocument, subjectOf } from './store.ts';
 
 const kinds = {
   differs: 'statement.differs',
@@ -30,58 +23,44 @@ function lastWord(
   { rail, movement, field }: { readonly rail: string; readonly movement: string; readonly field: Field },
 ): StatedLine | undefined {
   return lines.find(
-    (line) => line.rail === rail && line.uses === movement && line.compared?.includes(field) === true,
+    (line) =>
+      line.statement.rail === rail && line.uses === movement && line.compared?.includes(field) === true,
   );
 }
 
-/** The breaks for records, by record: none if no money is involved, or a newer statement has the last word. */
-export async function breaksOfRecords(
-  statementStore: Pick<StatementStore, 'records'>,
-  statement: StatementDocument,
-  records: readonly RecordDocument[],
-  { session, openedAt }: Pick<Transaction, 'session'> & { readonly openedAt: Date },
-  stated: readonly StatedLine[] = [],
-): Promise<ReadonlyMap<string, readonly FoundBreak[]>> {
-  const doubled = records.flatMap(({ result, payment }) =>
-    result === 'duplicate' && payment !== undefined ? [payment, `${payment}/reversal`] : [],
-  );
-  const lines =
-    doubled.length === 0
-      ? []
-      : await statementStore.records
-          .find({ uses: { $in: doubled }, run: statement._id }, { session })
-          .toArray();
-  const found = new Map<string, readonly FoundBreak[]>();
-  for (const record of records) {
-    const { result, row, payment, difference = null } = record;
-    const kind = kindOf(result);
-    if (!kind || !row) continue;
-    const holders = lines.filter((line) => line.payment === payment);
-    const isAgain = result === 'duplicate' && holders.every((line) => line.row && movedAgain(row, line.row));
-    if (result === 'duplicate' && !isAgain) continue;
-    if (result === 'not_in_books' && row.status !== 'completed') continue;
-    const reference =
-      kind === 'statement.not_in_books'
-        ? subjectOf(statement.rail, record)
-        : (payment ?? subjectOf(statement.rail, record));
-    const place = { rail: statement.rail, currency: row.currency };
-    const about = (finding: Finding) => toFoundBreak(reference, finding, place, openedAt);
-    if (result !== 'differs') {
-      const amount = result === 'duplicate' ? row.amount : difference;
-      found.set(record._id, [about({ kind, amount, detail: detailOf(record) })]);
-      continue;
-    }
-    const isReversal = record.uses !== payment;
-    const ofWhat = isReversal ? ' of the reversal' : '';
-    const differences = [...differencesOf(record)].flatMap(([field, amount]) => {
-      const last = lastWord(stated, { rail: statement.rail, movement: record.uses ?? '', field });
+/** The breaks for a record: none if no money is involved, or a newer statement has the last word. */
+export function breaksOfRecord(
+  { _id: run, rail }: Pick<StatementDocument, '_id' | 'rail'>,
+  record: RecordDocument,
+  stated: readonly StatedLine[],
+  openedAt: Date,
+): readonly FoundBreak[] {
+  const { result, row, payment, uses = '', difference = null } = record;
+  const kind = kindOf(result);
+  if (!kind || !row) return [];
+  const isOurs = kind !== 'statement.not_in_books' && payment !== undefined;
+  const about = (finding: Omit<Finding, 'kind'>) =>
+    toFoundBreak(
+      isOurs ? payment : subjectOf(rail, record),
+      { kind, ...finding },
+      { rail, currency: row.currency },
+      openedAt,
+    );
+  if (result === 'differs') {
+    const isReversal = uses !== payment;
+    return [...differencesOf(record)].flatMap(([field, amount]) => {
+      const last = lastWord(stated, { rail, movement: uses, field });
       if (last && last._id !== record._id) return [];
-      const detail = `the rail's statement has another ${field}${ofWhat}`;
-      return about({ kind, field, amount, detail, ...(isReversal && { ofReversal: true }) });
+      const detail = `the rail's statement has another ${field}${isReversal ? ' of the reversal' : ''}`;
+      return about({ field, amount, detail, ...(isReversal && { ofReversal: true }) });
     });
-    if (differences.length > 0) found.set(record._id, differences);
   }
-  return found;
+  if (result === 'not_in_books' && row.status !== 'completed') return [];
+  const holders = stated.filter((line) => line.run === run && line.payment === payment);
+  const isAgain = holders.every((line) => line.row && movedAgain(row, line.row));
+  if (result === 'duplicate' && !isAgain) return [];
+  const amount = result === 'duplicate' ? row.amount : difference;
+  return [about({ amount, detail: detailOf(record) })];
 }
 
 /**

@@ -1,5 +1,6 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
-import type { Transaction } from '@pesewa/messaging';
+import { isDuplicateKey, type Transaction } from '@pesewa/messaging';
+import type { UpdateResult } from 'mongodb';
 import { commitEach } from '../batches.ts';
 import {
   type HeldRow,
@@ -10,7 +11,6 @@ import {
   type StatementPayment,
 } from '../domain/statement-matching.ts';
 import type { StatementLine } from '../domain/statement-records.ts';
-import { createDeletion } from './deletion.ts';
 import type { StatementDeps } from './deps.ts';
 import { readStatementFile } from './lines.ts';
 import { toPayments, toUpdates } from './settling.ts';
@@ -30,79 +30,75 @@ interface Batch {
   readonly payments: ReadonlyMap<string, StatementPayment>;
 }
 
-const dropped: IntakeRefusal = {
+const ended: IntakeRefusal = {
   code: 'dropped',
-  message: 'the statement was dropped meanwhile: send it again',
-};
-
-const replaced: IntakeRefusal = {
-  code: 'dropped',
-  message: 'another upload of the same file goes on, and ended this one: wait for it, or send the file again',
+  message: 'another upload of the same file, or its deletion, ended this one: send the file again',
 };
 
 /**
- * Builds what stores a statement as it arrives, each line matched by its reference; it is accepted once all of the file is
- * stored, by this upload or another one, and its digest is the announced one. Each upload begins from the beginning,
- * since nothing proves that an earlier one had the same content, and ends an earlier one that still goes on.
+ * Builds what stores an upload as it arrives, each line matched by its reference; it is accepted under its name once all of
+ * the file is stored and its digest is the announced one, unless another upload of the same name was stored before.
  */
 export function createStatementIntake(deps: StatementDeps) {
-  const { statementStore, clock, ids } = deps;
+  const { statementStore, clock } = deps;
   const { runs } = statementStore;
   const storeOnce = commitEach(deps.messaging, 'reconciler.statement', (batch: Batch, transaction) =>
     store(deps, batch, transaction),
   );
-  const deleteRecords = createDeletion(deps);
   return async (
-    begun: StatementDocument,
+    statement: StatementDocument,
     content: AsyncIterable<Uint8Array>,
+    name: string,
   ): Promise<Result<StatementDocument, IntakeRefusal>> => {
-    const statement = { ...begun, claim: ids.next('cm') };
-    const { _id, claim, trial } = statement;
-    const begins = { $set: { claim, lines: 0 } };
-    const { matchedCount } = await runs.updateOne({ _id, stage: 'receiving' }, begins);
-    const work = { storeOnce, deleteRecords };
-    // Another upload may have ended meanwhile: what it has stored counts.
-    const received = matchedCount > 0 ? await receive(deps, statement, content, work) : refuse(dropped);
+    const { _id, trial } = statement;
+    const mine = { _id, stage: 'receiving' } as const;
     const due = !trial && ({ running: true, dueAt: new Date(clock.nowMs()) } as const);
-    const $set = received.ok
-      ? ({ ...received.value, ...due, stage: 'gathering' } as const)
-      : ({ ...due, stage: 'dropped' } as const);
-    await runs.updateOne({ _id, stage: 'receiving', claim }, { $set });
-    if (!received.ok && received.refusal !== dropped) return received;
-    const found = await runs.findOne({ _id });
-    if (found?.stage === 'receiving') return refuse(replaced);
-    return found && found.stage !== 'dropped' ? accept(found) : refuse(dropped);
+    const received = await receive(deps, statement, content, storeOnce);
+    const whole = { ...due, ...(!trial && { name }), stage: 'gathering' } as const;
+    if (received.ok && (await isFirst(runs.updateOne(mine, { $set: { ...received.value, ...whole } })))) {
+      const stored = await runs.findOne({ _id });
+      return stored && stored.stage !== 'dropped' ? accept(stored) : refuse(ended);
+    }
+    await runs.updateOne(mine, { $set: { ...due, stage: 'dropped' } });
+    if (!received.ok && received.refusal !== ended) return received;
+    const other = trial ? null : await runs.findOne({ name });
+    return other ? accept(other) : refuse(ended);
   };
+}
+
+/** Whether an upload was stored: false if it was ended meanwhile, or another one has its name. */
+async function isFirst(storing: Promise<UpdateResult>): Promise<boolean> {
+  try {
+    return (await storing).matchedCount > 0;
+  } catch (error) {
+    if (isDuplicateKey(error)) return false;
+    throw error;
+  }
 }
 
 /** What is known of a file once all of it was read. */
 type Received = Pick<StatementDocument, 'file' | 'currencies' | 'firstAt' | 'lastAt' | 'hasUnreadable'>;
 
-/** Reads the file and stores it, each batch while the next one is being read; first the rest of an earlier upload goes. */
+/** Reads the file and stores it, each batch while the next one is being read. */
 async function receive(
   deps: StatementDeps,
   statement: StatementDocument,
   content: AsyncIterable<Uint8Array>,
-  work: {
-    readonly storeOnce: (batch: Batch) => Promise<boolean>;
-    readonly deleteRecords: ReturnType<typeof createDeletion>;
-  },
+  storeOnce: (batch: Batch) => Promise<boolean>,
 ): Promise<Result<Received, IntakeRefusal>> {
-  const { _id, claim, mapping, currency } = statement;
+  const { mapping, currency } = statement;
   const file = readStatementFile(content, { mapping, currency, limits: deps.limits });
-  // Meanwhile the first batch is read: only a request that is read has an upload's time.
-  let writing = work.deleteRecords({ _id, claim, stage: 'receiving' });
-  writing.catch(() => undefined);
+  let writing = Promise.resolve(true);
   try {
     for await (const lines of file.batches) {
       const named = lines.flatMap(({ read }) => ('row' in read ? (read.row.reference ?? []) : []));
       const found = named.length > 0 ? await deps.payments.find(named) : [];
-      if (!(await writing)) return refuse(dropped);
-      writing = work.storeOnce({ statement, lines, payments: toPayments(found, deps.railFee) });
+      if (!(await writing)) return refuse(ended);
+      writing = storeOnce({ statement, lines, payments: toPayments(found, deps.railFee) });
       // Awaited with the next batch; this only keeps an earlier rejection from being unhandled.
       writing.catch(() => undefined);
     }
-    if (!(await writing)) return refuse(dropped);
+    if (!(await writing)) return refuse(ended);
   } catch (error) {
     await writing;
     if (!(error instanceof UnreadableFileError)) throw error;
@@ -113,14 +109,14 @@ async function receive(
   return refuse({ code: 'digest_differs', message });
 }
 
-/** Stores a batch; false if the upload is no longer the one that counts. */
+/** Stores a batch; false if the upload was ended meanwhile. */
 async function store(
   { statementStore: { runs, records } }: StatementDeps,
   { statement, lines, payments }: Batch,
   { session }: Transaction,
 ): Promise<boolean> {
-  const { _id, claim, rail } = statement;
-  const mine = { _id, claim, stage: 'receiving' } as const;
+  const { _id, rail } = statement;
+  const mine = { _id, stage: 'receiving' } as const;
   const { matchedCount } = await runs.updateOne(mine, { $inc: { lines: lines.length } }, { session });
   if (matchedCount === 0) return false;
   const rows = lines.flatMap(({ line, read }): readonly NumberedRow[] =>

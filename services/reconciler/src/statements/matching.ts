@@ -1,21 +1,10 @@
 import { commitEach, inBatches, inPages } from '../batches.ts';
-import { createGathering } from '../matching/gathering.ts';
 import type { WindowPayment } from '../matching/payments.ts';
 import type { Keep } from '../matching/store.ts';
 import type { StatementDeps } from './deps.ts';
 import { matchAgain, movementsOf, settle } from './settling.ts';
-import { linesAbout, paymentRecordId, type RecordDocument, type StatementDocument } from './store.ts';
+import { linesAbout, paymentRecordId, type StatementDocument } from './store.ts';
 import { mustHave, windowOf } from './window.ts';
-
-/** Builds what lists the payments that ended in a statement's window, moved money and have no line. */
-export function gatherMissing(deps: StatementDeps) {
-  return createGathering<StatementDocument, RecordDocument>({
-    ...deps,
-    store: deps.statementStore,
-    recordsOf: (statement, payments, transaction) => settle(deps, [statement], payments, transaction),
-    next: 'breaks',
-  }).gather;
-}
 
 /** The statements of a rail whose payments were read. */
 const matchedOf = (rail: string) => ({

@@ -1,7 +1,8 @@
 import type { Transaction } from '@pesewa/messaging';
 import type { Break, Withdrawal } from '../domain/break.ts';
-import { breakId, toWithdrawal } from '../domain/observing.ts';
-import { breaksOfRecords, kindOf } from './findings.ts';
+import { toWithdrawal } from '../domain/observing.ts';
+import { differencesOf } from '../domain/statement-matching.ts';
+import { kindOf } from './findings.ts';
 import { lineId, type RecordDocument, type StatementDocument, type StatementStore } from './store.ts';
 
 /**
@@ -33,21 +34,14 @@ export async function rereadWithdrawals(
     .find({ _id: { $in: said.flatMap(rereadOf) }, result: { $in: ['matched', 'differs'] } }, { session })
     .toArray();
   const rereadById = new Map(reread.map((line) => [line._id, line]));
-  const found = await breaksOfRecords({ records }, statement, reread, { session, openedAt: at });
-  const saysNow = new Map(
-    reread.map((line) => [
-      line._id,
-      (found.get(line._id) ?? []).map(({ reference, field }) => breakId(reference, field)),
-    ]),
-  );
   return breaks.flatMap((one) => {
     const sources = said.filter(
       (line) => line.breakId === one._id || line.alsoCoveredBy?.includes(one._id) === true,
     );
     const isTakenBack = (line: RecordDocument | undefined) =>
       line !== undefined &&
-      saysNow.get(line._id)?.includes(one._id) === false &&
-      (line.payment !== one.reference || line.compared?.includes(one.field) === true);
+      (line.payment !== one.reference ||
+        (line.compared?.includes(one.field) === true && !differencesOf(line).has(one.field)));
     const isGone = sources.every((line) => rereadOf(line).some((now) => isTakenBack(rereadById.get(now))));
     // `every` of nothing is not known to be gone: its lines may be deleted by now.
     if (sources.length === 0 || !isGone) return [];

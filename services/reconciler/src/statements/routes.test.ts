@@ -16,8 +16,8 @@ const never = (): never => {
 const limits = { bytesMax: 10_000, linesMax: 100 };
 
 /** The routes over mappings in memory; an upload is read, its lines are kept here, and it is refused then. */
-function routes(kept: readonly MappingDocument[] = []) {
-  const found = new Map(kept.map((one) => [one._id, one]));
+function routes() {
+  const found = new Map<string, MappingDocument>();
   const lines: StatementLine[] = [];
   const operator = new Hono();
   addStatementRoutes(operator, {
@@ -53,17 +53,6 @@ function routes(kept: readonly MappingDocument[] = []) {
     request('/statement-mappings/kept', { method: 'PUT', body: JSON.stringify(body) });
   return { upload: uploader(request), keep, lines };
 }
-
-it('refuses a mapping that was kept without the column by which lines are matched', async () => {
-  const kept = { ...mapping, columns: { amount: 'Amount' } };
-  const { upload } = routes([{ _id: 'daily', mapping: kept, at: new Date(0), by: 'ama' }]);
-  expect(
-    await upload('Amount\r\n-100\r\n', { rail: 'upstream', currency: 'KES', mapping: 'daily' }),
-  ).toMatchObject({
-    status: 400,
-    body: { message: expect.stringContaining('mapping daily: columns.reference is required') as unknown },
-  });
-});
 
 it('refuses a file of a rail whose statement is its close if nothing says which payments it must have', async () => {
   const { upload } = routes();

@@ -2,7 +2,6 @@ import {
   describeProblem,
   firstProblem,
   JsonError,
-  mappingProblem,
   parseJson,
   railStatementOperations,
   type StatementMapping,
@@ -134,9 +133,7 @@ async function readTerms(
 async function findMapping(text: string, mappings: MappingStore): Promise<Result<StatementMapping, string>> {
   if (!text.trimStart().startsWith('{')) {
     const kept = await mappings.find(text);
-    if (!kept) return refuse(`mapping: there is none kept under this name: PUT it first`);
-    const problem = mappingProblem(kept.mapping);
-    return problem === undefined ? accept(kept.mapping) : refuse(`mapping ${text}: ${problem}; PUT it again`);
+    return kept ? accept(kept.mapping) : refuse('mapping: there is none kept under this name: PUT it first');
   }
   try {
     const parsed = statementMapping.safeParse(parseJson(text));

@@ -38,7 +38,7 @@ it('a line that was pending when its payment had not ended waits for the stateme
     ({
       payment,
       row: { status },
-      period: { from: new Date(0), to: new Date(untilMs), requestedAt: new Date(99) },
+      statement: { from: new Date(0), to: new Date(untilMs), requestedAt: new Date(99) },
     }) as Parameters<typeof withoutPending>[0][number];
   const lines = [
     line('po-waits', 'pending'),

@@ -51,7 +51,7 @@ export async function settle(
  * The lines without those that say of a payment only that it was pending, before it ended: the statement that must have
  * it, which has not come, tells more.
  */
-export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' | 'period'>>(
+export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' | 'statement'>>(
   lines: readonly Line[],
   placed: readonly {
     readonly payment: Pick<WindowPayment, '_id' | 'endedAt'>;
@@ -60,8 +60,8 @@ export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' |
 ): readonly Line[] {
   const nameOf = ({ payment, row }: Line) => payment ?? row?.reference ?? undefined;
   const byPayment = Map.groupBy(lines, nameOf);
-  const isBefore = ({ row, period }: Line, endedAt: Date | undefined) => {
-    const until = row?.status === 'pending' && period && windowOf(period)?.to;
+  const isBefore = ({ row, statement }: Line, endedAt: Date | undefined) => {
+    const until = row?.status === 'pending' && windowOf(statement)?.to;
     return until && endedAt && until <= endedAt;
   };
   const found = placed.flatMap(({ payment: { _id, endedAt }, place }) =>
@@ -95,7 +95,7 @@ function outcomesOf(
     const rows = ofRun.flatMap(({ _id: id, row }) =>
       row && payments.has(row.reference ?? '') ? [{ id, row }] : [],
     );
-    const found = matchByReference(rows, payments, new Map(), ofRun[0]?.rail ?? '');
+    const found = matchByReference(rows, payments, new Map(), ofRun[0]?.statement.rail ?? '');
     for (const line of ofRun) {
       const outcome = found.get(line._id);
       if (outcome && SAID.some((field) => !isDeepStrictEqual(line[field], outcome[field])))
@@ -107,18 +107,6 @@ function outcomesOf(
 
 /** What is news of a line if it changes. */
 const SAID = ['result', 'differsIn', 'difference', 'feeDifference'] as const;
-
-/** All that an outcome may have set, and what was made of it. */
-const OUTDATED = [
-  'payment',
-  'uses',
-  'differsIn',
-  'compared',
-  'difference',
-  'feeDifference',
-  'breakId',
-  'alsoCoveredBy',
-] as const satisfies readonly (keyof RecordDocument)[];
 
 /** Stores what lines say now; their statements judge them again. */
 async function writeOutcomes(
@@ -139,20 +127,16 @@ async function writeOutcomes(
  * movement has only one line at any time.
  */
 export function toUpdates(
-  lines: readonly Pick<RecordDocument, '_id'>[],
+  lines: readonly RecordDocument[],
   outcomes: ReadonlyMap<string, Outcome>,
 ): readonly AnyBulkWriteOperation<RecordDocument>[] {
-  const changed = lines.flatMap(({ _id }) => {
+  const updates = lines.flatMap(({ _id, run, line, row, keepUntil }) => {
     const outcome = outcomes.get(_id);
-    return outcome ? [{ _id, outcome }] : [];
+    const read = { run, keepUntil, ...(line !== undefined && { line }), ...(row && { row }) };
+    return outcome ? [{ replaceOne: { filter: { _id }, replacement: { ...read, ...outcome } } }] : [];
   });
-  const losersFirst = changed.toSorted(
-    (one, other) => Number('uses' in one.outcome) - Number('uses' in other.outcome),
-  );
-  return losersFirst.map(({ _id, outcome }) => {
-    const gone = OUTDATED.filter((field) => !(field in outcome)).map((field) => [field, true] as const);
-    return { updateOne: { filter: { _id }, update: { $set: outcome, $unset: Object.fromEntries(gone) } } };
-  });
+  const losesPlace = ({ replaceOne: { replacement } }: (typeof updates)[number]) => !('uses' in replacement);
+  return updates.toSorted((one, other) => Number(losesPlace(other)) - Number(losesPlace(one)));
 }
 
 /** What a payment without a line lacks of one. */

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { accept, type Result, refuse } from '@pesewa/kernel';
+import type { Filter } from 'mongodb';
+import { createGathering } from '../matching/gathering.ts';
 import { isCaughtUp, LOOK_MS, startRuns } from '../matching/runs.ts';
 import type { Keep } from '../matching/store.ts';
 import { createStatementBreaks } from './breaks.ts';
-import { createDeletion, type Held } from './deletion.ts';
 import type { StatementDeps } from './deps.ts';
 import { createStatementIntake, type IntakeRefusal } from './intake.ts';
-import { addLate, compareAgain, gatherMissing } from './matching.ts';
+import { addLate, compareAgain } from './matching.ts';
+import { settle } from './settling.ts';
 import type { RecordDocument, StatementDocument, StatementTerms } from './store.ts';
 import { windowOf } from './window.ts';
 
@@ -24,32 +26,38 @@ const PAUSE_MS = 5_000;
 const PROBLEMS_MAX = 50;
 /** Longer than any dry run takes: an older one was left by a dead process. */
 const TRIAL_KEEP_MS = 6 * 3_600_000;
-const ID_LENGTH = 32;
-/** How long an upload waits for the deletion of an earlier one that was dropped; after that it is refused. */
-const DELETED_WITHIN_MS = 5_000;
-const DELETED_LOOK_MS = 50;
+const DELETED_AT_ONCE = 2_000;
 
 /** A statement of which nothing has come yet. */
 const empty = { stage: 'receiving', lines: 0, opened: 0, hidden: 0, currencies: [] } as const;
 
 /** Starts the matching of complete statements, in the order in which they are complete, each from where it stopped. */
 export function startStatements(deps: StatementDeps) {
-  const { statementStore: store, clock } = deps;
+  const { statementStore: store, clock, ids } = deps;
   const intake = createStatementIntake(deps);
   const matchWhole = createMatcher(deps);
-  const remove = createRemoval(deps);
-  const step = createStep(deps, matchWhole, remove);
+  const step = createStep(deps, matchWhole);
   const loop = startRuns({ ...deps, name: 'statements', store, inOrderBy: 'rail', pauseMs: PAUSE_MS, step });
 
-  /** Deletes a statement and its records, so that the same file is matched anew; its breaks stay. */
-  async function forget(_id: string): Promise<boolean> {
+  /** Has statements deleted with their records; the same file makes a new one, and breaks stay. Gives how many. */
+  async function drop(which: Filter<StatementDocument>): Promise<number> {
     const dropped = { stage: 'dropped', running: true, dueAt: new Date(clock.nowMs()) } as const;
-    const { matchedCount } = await store.runs.updateOne(
-      { _id },
-      { $set: dropped, $unset: { retryAt: true } },
-    );
+    const { matchedCount } = await store.runs.updateMany(which, {
+      $set: dropped,
+      $unset: { name: true, retryAt: true },
+    });
     loop.wake();
-    return matchedCount > 0;
+    return matchedCount;
+  }
+
+  /** Notes an upload of which nothing has come yet. */
+  async function begin(terms: StatementTerms, by: string, trial?: true): Promise<StatementDocument> {
+    const requestedAt = new Date(clock.nowMs());
+    const keepUntil = new Date(requestedAt.getTime() + (trial ? TRIAL_KEEP_MS : deps.keepMs));
+    const made = { ...terms, _id: ids.next('st'), requestedBy: by, ...(trial && { trial }) };
+    const statement = { ...made, requestedAt, keepUntil, ...empty };
+    await store.runs.insertOne(statement);
+    return statement;
   }
 
   return {
@@ -59,16 +67,15 @@ export function startStatements(deps: StatementDeps) {
       by: string,
       content: AsyncIterable<Uint8Array>,
     ): Promise<Result<StatementDocument, IntakeRefusal>> => {
-      const made = { ...terms, _id: statementId(terms), requestedBy: by };
-      await untilDeleted(deps, made._id, loop.wake);
-      let statement = await begin(deps, made);
-      if (await isOverruled(store, statement)) {
-        await forget(made._id);
-        await untilDeleted(deps, made._id, loop.wake);
-        statement = await begin(deps, made);
-      }
-      if (statement.stage !== 'receiving' && statement.stage !== 'dropped') return accept(statement);
-      const taken = await intake(statement, content);
+      const name = nameOf(terms);
+      const known = await store.runs.findOne({ name });
+      if (known && !(await isOverruled(store, known))) return accept(known);
+      if (known) await drop({ _id: known._id });
+      const begun = await begin(terms, by);
+      const { rail, digest } = terms;
+      // An earlier upload that stalls, or whose process died: nothing proves that it had the same content.
+      await drop({ rail, digest, stage: 'receiving', trial: { $exists: false }, _id: { $lt: begun._id } });
+      const taken = await intake(begun, content, name);
       loop.wake();
       return taken;
     },
@@ -78,23 +85,22 @@ export function startStatements(deps: StatementDeps) {
       by: string,
       content: AsyncIterable<Uint8Array>,
     ): Promise<Result<TrialReport, IntakeRefusal>> => {
-      const _id = `${statementId(terms)}-${deps.ids.next('rn')}`;
+      const begun = await begin(terms, by, true);
       try {
-        const made = { ...terms, _id, requestedBy: by, trial: true } as const;
-        const taken = await intake(await begin(deps, made, TRIAL_KEEP_MS), content);
+        const taken = await intake(begun, content, nameOf(terms));
         if (!taken.ok) return refuse(taken.refusal);
         const statement = await matchWhole(taken.value, alone);
         const problems = await store.records
-          .find({ run: _id, result: { $nin: ['matched', 'set_aside'] } })
+          .find({ run: begun._id, result: { $nin: ['matched', 'set_aside'] } })
           .sort({ _id: 1 })
           .limit(PROBLEMS_MAX)
           .toArray();
         return accept({ statement, problems });
       } finally {
-        await remove({ _id }, alone);
+        await remove(store, begun);
       }
     },
-    forget,
+    forget: async (_id: string): Promise<boolean> => (await drop({ _id })) > 0,
     /** Has ends taken up that rails' statements were matched before. */
     lookForLate: async (rails: readonly string[]): Promise<void> => {
       for (const rail of rails) await dueForLate(deps, rail);
@@ -102,17 +108,6 @@ export function startStatements(deps: StatementDeps) {
     },
     [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
   };
-}
-
-/** Gives the statement of these terms: a new one, or the existing one. */
-async function begin(
-  { statementStore, clock, keepMs: usual }: StatementDeps,
-  made: StatementTerms & Pick<StatementDocument, '_id' | 'requestedBy' | 'trial'>,
-  keepMs = usual,
-): Promise<StatementDocument> {
-  const requestedAt = new Date(clock.nowMs());
-  const keepUntil = new Date(requestedAt.getTime() + keepMs);
-  return (await statementStore.create({ ...made, requestedAt, keepUntil, ...empty })).run;
 }
 
 /** Has a rail's newest statement that is done take up late ends. */
@@ -126,19 +121,15 @@ async function dueForLate({ statementStore: { runs }, clock }: StatementDeps, ra
 const alone: Keep = async () => {};
 
 /** Takes the next steps of a statement. */
-function createStep(
-  deps: StatementDeps,
-  matchWhole: ReturnType<typeof createMatcher>,
-  remove: ReturnType<typeof createRemoval>,
-) {
+function createStep(deps: StatementDeps, matchWhole: ReturnType<typeof createMatcher>) {
   const takeUp = addLate(deps);
   const leave = compareAgain(deps);
   return async (statement: StatementDocument, keep: Keep): Promise<unknown> => {
-    const { _id, claim, stage } = statement;
+    const { _id, stage } = statement;
     if (stage === 'done') return takeUp(statement, keep);
     if (stage === 'dropped') {
       await leave(statement, keep);
-      return remove({ _id, claim, stage }, keep);
+      return remove(deps.statementStore, statement, keep);
     }
     if (stage !== 'gathering' && stage !== 'breaks') throw new Error(`${_id}: no step is known of ${stage}`);
     // Payments are missed only once everything that the owners published is applied.
@@ -153,22 +144,35 @@ async function isOverruled(
   { _id, rail, digest, requestedAt, stage }: StatementDocument,
 ): Promise<boolean> {
   if (stage !== 'done') return false;
-  const later = { _id: { $ne: _id }, trial: { $exists: false }, requestedAt: { $gt: requestedAt } };
+  const later = { _id: { $ne: _id }, name: { $exists: true }, requestedAt: { $gt: requestedAt } };
   return (await runs.findOne({ rail, digest, ...later })) !== null;
 }
 
-/** Builds what deletes a statement with its records, as long as it is as given. */
-function createRemoval(deps: StatementDeps) {
-  const deleteRecords = createDeletion(deps);
-  return async (held: Held, keep: Keep): Promise<void> => {
-    if (await deleteRecords(held, keep)) await deps.statementStore.runs.deleteOne(held);
-  };
+/** Deletes a statement that takes no more lines, its records first. */
+async function remove(
+  { runs, records }: StatementDeps['statementStore'],
+  { _id }: Pick<StatementDocument, '_id'>,
+  keep = alone,
+): Promise<void> {
+  for (;;) {
+    await keep();
+    const ids = { projection: { _id: 1 }, limit: DELETED_AT_ONCE } as const;
+    const page = await records.find({ run: _id }, ids).toArray();
+    if (page.length === 0) break;
+    await records.deleteMany({ _id: { $in: page.map((record) => record._id) } });
+  }
+  await runs.deleteOne({ _id });
 }
 
 /** Runs every remaining stage of a complete file, and records each one when it is done. */
 function createMatcher(deps: StatementDeps) {
   const { statementStore: store, clock } = deps;
-  const gather = gatherMissing(deps);
+  const { gather } = createGathering<StatementDocument, RecordDocument>({
+    ...deps,
+    store,
+    recordsOf: (statement, payments, transaction) => settle(deps, [statement], payments, transaction),
+    next: 'breaks',
+  });
   const openBreaks = createStatementBreaks(deps);
   return async (statement: StatementDocument, keep: Keep): Promise<StatementDocument> => {
     const { _id, trial, lateFrom } = statement;
@@ -187,21 +191,8 @@ function createMatcher(deps: StatementDeps) {
   };
 }
 
-/** Waits until the loop has deleted a dropped statement: the file that comes now makes a new one. */
-async function untilDeleted(
-  { statementStore, clock }: StatementDeps,
-  _id: string,
-  wake: () => void,
-): Promise<void> {
-  const untilMs = clock.nowMs() + DELETED_WITHIN_MS;
-  while ((await statementStore.runs.findOne({ _id, stage: 'dropped' })) && clock.nowMs() < untilMs) {
-    wake();
-    await clock.sleep(DELETED_LOOK_MS);
-  }
-}
-
-/** The id of a statement: the same file under the same terms has the same. A mapping's fields are in the order of its schema. */
-function statementId({ rail, currency, from, to, mapping, digest }: StatementTerms): string {
+/** The name of a statement: the same file under the same terms has the same. A mapping's fields are in the order of its schema. */
+function nameOf({ rail, currency, from, to, mapping, digest }: StatementTerms): string {
   const content = JSON.stringify([digest, rail, currency, from, to, mapping]);
-  return `st-${createHash('sha256').update(content).digest('hex').slice(0, ID_LENGTH)}`;
+  return createHash('sha256').update(content).digest('hex');
 }

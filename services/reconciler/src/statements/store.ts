@@ -27,8 +27,10 @@ export interface StatementTerms {
   readonly digest: string;
 }
 
-/** A statement as MongoDB holds it; `_id` is derived from its terms. */
+/** A statement as MongoDB holds it: an upload of a file. */
 export interface StatementDocument extends StatementTerms, MatchRun {
+  /** Derived from its terms, so that the same file is the same statement; set once all of it is stored. */
+  readonly name?: string;
   /** `receiving` until the whole file is stored; `dropped` is being deleted. */
   readonly stage: 'receiving' | 'gathering' | 'breaks' | 'done' | 'dropped';
   /** How many lines are stored. */
@@ -67,11 +69,8 @@ export function openStatementStore(db: Db): StatementStore {
   return openMatchStore(db, { runs: 'statements', records: 'statement_records' });
 }
 
-/** What the period of a statement follows from. */
-export type Period = Pick<StatementDocument, 'rail' | 'from' | 'to' | 'firstAt' | 'lastAt' | 'requestedAt'>;
-
-/** A line of a statement whose file is stored, and the rail and the period of that. */
-export type StatedLine = RecordDocument & Pick<StatementTerms, 'rail'> & { readonly period?: Period };
+/** A line of a statement whose file is stored, and that statement. */
+export type StatedLine = RecordDocument & { readonly statement: StatementDocument };
 
 /**
  * The lines that stand for movements of payments, or name them as unknown, those of the newest statement first: of all
@@ -86,26 +85,17 @@ export async function linesAbout(
   const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
   const unknown = { result: 'not_in_books', 'row.reference': { $in: references } } as const;
   const lines = await records.find({ $or: [{ uses }, unknown] }, { session }).toArray();
-  const isListed = { $or: [{ trial: { $exists: false } }, { _id: trial }] };
-  const stored = await runs
-    .find(
-      { ...isListed, _id: { $in: lines.map(({ run }) => run) }, stage: { $nin: ['receiving', 'dropped'] } },
-      { session },
-    )
-    .project<Period & Pick<StatementDocument, '_id'>>({
-      rail: 1,
-      from: 1,
-      to: 1,
-      firstAt: 1,
-      lastAt: 1,
-      requestedAt: 1,
-    })
-    .sort({ requestedAt: -1 })
-    .toArray();
   const byRun = Map.groupBy(lines, ({ run }) => run);
-  return stored.flatMap(({ _id, ...period }) => {
-    return (byRun.get(_id) ?? []).map((line) => ({ ...line, rail: period.rail, period }));
-  });
+  const isListed = { $or: [{ trial: { $exists: false } }, { _id: trial }] };
+  const stored = {
+    ...isListed,
+    _id: { $in: [...byRun.keys()] },
+    stage: { $nin: ['receiving', 'dropped'] },
+  } as const;
+  const statements = await runs.find(stored, { session }).sort({ requestedAt: -1 }).toArray();
+  return statements.flatMap((statement) =>
+    (byRun.get(statement._id) ?? []).map((line) => ({ ...line, statement })),
+  );
 }
 
 const NUMBER_DIGITS = 9;

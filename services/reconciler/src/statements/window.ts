@@ -1,6 +1,9 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { Window, WindowPayment } from '../matching/payments.ts';
-import type { Period, StatementDocument } from './store.ts';
+import type { StatementDocument } from './store.ts';
+
+/** What the period of a statement follows from. */
+type Period = Pick<StatementDocument, 'rail' | 'from' | 'to' | 'firstAt' | 'lastAt' | 'requestedAt'>;
 
 /** The period whose payments must be in the statement, none of it after its upload; undefined if nothing defines it. */
 export function windowOf({ rail, from, to, firstAt, lastAt, requestedAt }: Period): Window | undefined {

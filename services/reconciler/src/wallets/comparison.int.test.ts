@@ -80,11 +80,11 @@ describe('the comparison of wallets on real daemons', () => {
     const suspects = await payments.suspects({
       rail: 'upstream',
       currency: 'KES',
-      size: 10_050n,
+      sizes: [10_050n],
       endedSince: new Date(0),
     });
     expect(suspects.map(({ reference }) => reference)).toEqual(expect.arrayContaining([wrong, right]));
-    const later = { rail: 'upstream', currency: 'KES', size: 10_050n, endedSince: new Date(8.64e15) };
+    const later = { rail: 'upstream', currency: 'KES', sizes: [10_050n], endedSince: new Date(8.64e15) };
     // Payments that are not posted yet are in flight, and have this size; failed ones are not.
     expect((await payments.suspects(later)).map(({ reference }) => reference)).toEqual([right]);
   });
@@ -113,7 +113,7 @@ describe('the comparison of wallets on real daemons', () => {
       const sum = (await payments.inFlight('crowded')).get('GHS');
       expect(sum).toEqual({ mayDebit: BigInt((count * (count + 1)) / 2), mayCredit: 0n });
       const wallet = { rail: 'crowded', currency: 'GHS', endedSince: new Date() };
-      const found = await payments.suspects({ ...wallet, size: 77n });
+      const found = await payments.suspects({ ...wallet, sizes: [77n] });
       expect(found.map(({ reference }) => reference)).toEqual(['po-crowded-76']);
     } finally {
       await database().command({ profile: 0 });

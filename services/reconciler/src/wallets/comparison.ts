@@ -3,7 +3,7 @@ import { idOf, type Messaging, type Transaction } from '@pesewa/messaging';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
-import { CANDIDATES_MAX, candidatesOf, type StandingBreak } from '../domain/candidates.ts';
+import { candidatesOf } from '../domain/candidates.ts';
 import { whyBackInRange } from '../domain/drift.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import { driftMeasured } from '../events.ts';
@@ -63,59 +63,31 @@ async function explain(deps: ComparisonDeps, runs: readonly RunDocument[]): Prom
   const [first] = runs;
   if (!first) return runs;
   const overdue = await deps.payments.overdue(first.rail, new Date(deps.clock.nowMs() - deps.openMaxMs));
-  const withOverdue = runs.map((run) => {
-    const ofWallet = overdue.get(run.currency);
-    return ofWallet ? { ...run, overdue: ofWallet } : run;
-  });
-  return withOverdue.every(({ unexplained }) => unexplained === 0n)
-    ? withOverdue
-    : withCandidates(deps, first.rail, withOverdue);
-}
-
-async function withCandidates(
-  deps: ComparisonDeps,
-  ofRail: string,
-  runs: readonly RunDocument[],
-): Promise<readonly RunDocument[]> {
-  const known = new Map((await deps.wallets.wallets(ofRail)).map((wallet) => [wallet._id, wallet]));
+  const known = new Map((await deps.wallets.wallets(first.rail)).map((wallet) => [wallet._id, wallet]));
   return Promise.all(
     runs.map(async (run) => {
-      if (run.unexplained === 0n) return run;
-      const { rail, currency } = run;
-      const endedSince = suspectedSince(run, known.get(walletId(run)));
-      const broken = await brokenIn(deps, currency);
-      const found = await Promise.all(
-        differencesOf(run).map(async (difference) => {
-          const size = difference < 0n ? -difference : difference;
-          const suspects = await deps.payments.suspects({ rail, currency, size, endedSince });
-          return candidatesOf(difference, suspects, broken);
-        }),
-      );
-      const byReference = new Map(
-        found
-          .flat()
-          .toReversed()
-          .map((one) => [one.reference, one]),
-      );
-      return { ...run, candidates: [...byReference.values()].toReversed().slice(0, CANDIDATES_MAX) };
+      const ofWallet = overdue.get(run.currency);
+      const candidates = run.unexplained === 0n ? [] : await suspect(deps, run, known.get(walletId(run)));
+      return { ...run, ...(ofWallet && { overdue: ofWallet }), candidates };
     }),
   );
 }
 
-/** What may be missing, the likeliest first: within the range what is left beside payments in flight has no sign. */
-function differencesOf({ withinRange, drift, unexplained }: RunDocument): readonly bigint[] {
-  return withinRange ? [...new Set([drift, unexplained, -unexplained])] : [unexplained];
-}
-
-/** The newest open breaks in a currency, except those of wallets. */
-async function brokenIn({ breaks }: ComparisonDeps, currency: string): Promise<readonly StandingBreak[]> {
-  const { items } = await breaks.list({ status: 'unresolved', currency, limit: BREAKS_MAX });
-  return items.filter(({ kind }) => kind !== DRIFT);
-}
-
-function suspectedSince({ at }: RunDocument, wallet: WalletDocument | undefined): Date {
+/** The payments that could explain what a run cannot. */
+async function suspect(deps: ComparisonDeps, run: RunDocument, wallet: WalletDocument | undefined) {
+  const { rail, currency, withinRange, drift, unexplained, at } = run;
+  // The likeliest first: within the range what is left beside payments in flight has no sign.
+  const differences = withinRange ? [drift, unexplained, -unexplained] : [unexplained];
   const sinceMs = (wallet?.inRangeAt?.getTime() ?? at.getTime() - SUSPECTED.usualMs) - SUSPECTED.beforeMs;
-  return new Date(Math.max(sinceMs, at.getTime() - SUSPECTED.longestMs));
+  const endedSince = new Date(Math.max(sinceMs, at.getTime() - SUSPECTED.longestMs));
+  const sizes = differences.map((minor) => (minor < 0n ? -minor : minor));
+  const suspects = await deps.payments.suspects({ rail, currency, sizes, endedSince });
+  const { items } = await deps.breaks.list({ status: 'unresolved', currency, limit: BREAKS_MAX });
+  return candidatesOf(
+    differences,
+    suspects,
+    items.filter(({ kind }) => kind !== DRIFT),
+  );
 }
 
 /**
@@ -131,33 +103,28 @@ async function record(
   const { session } = transaction;
   const known = new Map((await deps.wallets.wallets(undefined, { session })).map((one) => [one._id, one]));
   const runs = measuredRuns.map((run) => withAge(run, known.get(walletId(run))));
-  // Replicas may compare at once: of two looks only the one that began last decides. Both write the wallet, so the
-  // second transaction sees what the first one found.
-  const newest = runs.filter((run) => !isOvertaken(run, known.get(walletId(run))));
-  const measured = new Map<RunDocument, string>();
+  const reports: BreakReport[] = [];
+  const wallets: WalletDocument[] = [];
   for (const run of runs) {
     const event = driftMeasured(run);
-    measured.set(run, idOf(event));
     transaction.emit(event);
+    const before = known.get(walletId(run));
+    // Replicas may compare at once: of two looks only the one that began last decides. Both write the wallet, so the
+    // second transaction sees what the first one found.
+    if (before && before.latest.at > run.at) continue;
+    const isOut = isReported(run, before, deps);
+    wallets.push(afterRun(run, before, isOut));
+    const cause = { eventId: idOf(event) };
+    if (isOut) reports.push({ ...driftBreak(run), cause });
+    else if (before?.lastOut && run.finding === 'explained') {
+      const resolution = whyBackInRange(before.lastOut, run, (minor) => displayAmount(minor, run.currency));
+      reports.push(
+        toWithdrawal(walletId(run), { kind: DRIFT, resolution }, new Date(deps.clock.nowMs()), cause),
+      );
+    }
   }
-  const reports = newest.flatMap((run): readonly BreakReport[] => {
-    const eventId = measured.get(run);
-    const cause = eventId === undefined ? {} : { eventId };
-    const wallet = known.get(walletId(run));
-    if (isReported(run, wallet, deps)) return [{ ...driftBreak(run), cause }];
-    const out = wallet?.lastOut;
-    if (!out || run.finding !== 'explained') return [];
-    const resolution = whyBackInRange(out, run, (minor) => displayAmount(minor, run.currency));
-    return [toWithdrawal(walletId(run), { kind: DRIFT, resolution }, new Date(deps.clock.nowMs()), cause)];
-  });
   await deps.wallets.recordRuns(runs, session);
-  await deps.wallets.saveWallets(
-    newest.map((run) => {
-      const before = known.get(walletId(run));
-      return afterRun(run, before, isReported(run, before, deps));
-    }),
-    session,
-  );
+  await deps.wallets.saveWallets(wallets, session);
   await applyReports(deps.breaks, reports, new Map(), transaction);
   return runs;
 }
@@ -181,10 +148,6 @@ function isReported(
   if (run.finding !== 'unexplained_within_range') return false;
   const wasReported = before?.lastOut !== undefined && before.lastOut.at >= unexplainedSince;
   return wasReported || at.getTime() - unexplainedSince.getTime() >= unexplainedMaxMs;
-}
-
-function isOvertaken({ at }: RunDocument, wallet: WalletDocument | undefined): boolean {
-  return wallet !== undefined && wallet.latest.at > at;
 }
 
 function afterRun(run: RunDocument, before: WalletDocument | undefined, hasBreak: boolean): WalletDocument {
