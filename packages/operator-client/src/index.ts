@@ -1,12 +1,5 @@
 export { describeParked, describeRealignment, describeScope } from './actions.ts';
-export {
-  correctionOf,
-  nextCommandId,
-  pendingOf,
-  placeAdjustment,
-  reasonForBreak,
-  whyWrongSign,
-} from './adjustments.ts';
+export { correctionOf, ordersFor, pendingOf, whyUncorrectable, whyWrongSign } from './adjustments.ts';
 export { describeLength, describeRate, endedOf } from './availability.ts';
 export {
   type Caller,

@@ -5,7 +5,7 @@ import type { BreakStore } from './breaks/store.ts';
 import { afterAutoResolutions, autoResolutionsOf } from './domain/auto-resolution.ts';
 import { gapFinding } from './domain/coverage.ts';
 import { apply, type PaymentObservation } from './domain/observations.ts';
-import { breakOfKind, toWithdrawal } from './domain/observing.ts';
+import { toWithdrawal } from './domain/observing.ts';
 import { afterProven, judgeProven, type ProofSettings } from './domain/proven.ts';
 import type { Timing } from './domain/schedule.ts';
 import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
@@ -30,10 +30,11 @@ export interface ObservedEvent {
 /** The projection of open payments (ADR 27). */
 export type WorkingSet = ReturnType<typeof createWorkingSet>;
 
-/** A payment that its gateway has ended as a decision may have it: with an amount in minor units, or by an outcome. */
-export type AppliedDecision =
-  | { readonly breakId: string; readonly amount: bigint }
-  | { readonly reference: string; readonly outcome: 'failed' | 'completed' };
+/** A payment that has ended as people decided: with an amount in minor units, or by an outcome. */
+export type AppliedDecision = { readonly reference: string } & (
+  | { readonly minor: bigint }
+  | { readonly outcome: 'failed' | 'completed' }
+);
 
 /** The dependencies of a {@link WorkingSet}. */
 export interface WorkingSetDeps {
@@ -43,7 +44,7 @@ export interface WorkingSetDeps {
   readonly clock: Clock;
   readonly timing: Omit<Timing, 'nowMs'>;
   readonly proof: ProofSettings;
-  /** Called with payments that have ended, perhaps by a decision of people. */
+  /** Called with payments that have ended as people decided. */
   readonly applied: (applied: readonly AppliedDecision[], transaction: Transaction) => Promise<void>;
   readonly claimDue: ClaimDue;
   /** Called with each payment that its owner has ended. */
@@ -80,9 +81,7 @@ export function createWorkingSet(deps: WorkingSetDeps) {
         if (one.move) outcome.moves.push(one.move);
         if (before.status === 'open' && observed.status !== 'open') {
           ended.push(observed);
-          const { decidedOutcome: decided } = before;
-          if (decided !== null && decided === observed.status)
-            outcome.applied.push({ reference, outcome: decided });
+          outcome.applied.push(...appliedBy(before, observed));
         }
         if (eventId !== null && endedByPolls(before, observed))
           transaction.emit(stuckSettled(observed, eventId, deps.clock.nowMs()));
@@ -151,13 +150,12 @@ function withAutoResolutions(
 ): Tracked {
   const autoResolutions = autoResolutionsOf(before, after, observation);
   if (autoResolutions.length === 0) return after;
-  const { reference, received } = after;
-  for (const gone of autoResolutions) {
-    outcome.reports.push(toWithdrawal(reference, gone, new Date(nowMs), causeOf(after)));
-    if (gone.kind === 'collection.amount_differs' && received !== null)
-      outcome.applied.push({ breakId: breakOfKind(reference, gone.kind), amount: received });
-  }
-  return afterAutoResolutions(after, autoResolutions);
+  for (const gone of autoResolutions)
+    outcome.reports.push(toWithdrawal(after.reference, gone, new Date(nowMs), causeOf(after)));
+  return afterAutoResolutions(
+    after,
+    autoResolutions.map(({ kind }) => kind),
+  );
 }
 
 /** Opens the break about the audit's finding. */
@@ -174,6 +172,14 @@ function withAuditFinding(
   if (after.terms !== null)
     outcome.reports.push(...reportsOfVerdict(after, after.terms, found, new Date(nowMs)));
   return afterVerdict(after, found, nowMs);
+}
+
+function appliedBy(
+  { reference, decided, decidedOutcome: outcome }: Tracked,
+  { status, received }: Tracked,
+): readonly AppliedDecision[] {
+  if (outcome !== null && outcome === status) return [{ reference, outcome }];
+  return received !== null && decided.includes(received) ? [{ reference, minor: received }] : [];
 }
 
 /** Whether a payment ended by our polls alone, without any callback. */

@@ -118,27 +118,14 @@ async function sumOpen(collection: Collection<Break>): Promise<readonly OpenSum[
     .toArray();
 }
 
-function filterOf({
-  reference,
-  status,
-  kind,
-  rail,
-  currency,
-  owner,
-  observer,
-  before,
-  waitsForApproval,
-}: BreakQuery): Filter<Break> {
+function filterOf({ status, kind, observer, before, waitsForApproval, ...same }: BreakQuery): Filter<Break> {
   return {
+    ...Object.fromEntries(Object.entries(same).filter(([, value]) => value !== undefined)),
     // In a separate clause, because it may also have a condition on the owner.
     ...(status !== undefined && { $and: [statuses[status]] }),
-    ...(reference !== undefined && { reference }),
     ...(kind !== undefined && { 'observations.kind': kind }),
-    ...(rail !== undefined && { rail }),
-    ...(currency !== undefined && { currency }),
-    ...(owner !== undefined && { owner }),
     ...(observer !== undefined && { 'observations.observer': observer }),
-    ...(waitsForApproval !== undefined && { resolutionProposedBy: { $exists: true } }),
+    ...(waitsForApproval !== undefined && { proposedResolution: { $exists: true } }),
     // `openedAt` narrows the index; it is never later than `since`, which is the actual condition.
     ...(before && { openedAt: { $lt: before }, since: { $lt: before } }),
   };

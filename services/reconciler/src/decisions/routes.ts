@@ -120,7 +120,6 @@ function whyUndecided(pending: Decision | undefined): string {
 function viewDecision(decision: Decision): DecisionView {
   const { id, breakId: about, reference: of, currency, minor, requestedBy, at } = decision;
   const { merchantId, rail, asked, claimed, outcome, note, despite, status } = decision;
-  const text = (amount?: bigint) => (amount === undefined ? undefined : formatAmount(amount, currency));
   return {
     id,
     breakId: about,
@@ -129,8 +128,8 @@ function viewDecision(decision: Decision): DecisionView {
     amount: formatAmount(minor, currency),
     merchantId,
     rail,
-    asked: text(asked),
-    claimed: text(claimed),
+    asked: formatAmount(asked, currency),
+    claimed: claimed === undefined ? undefined : formatAmount(claimed, currency),
     outcome,
     note,
     despite,

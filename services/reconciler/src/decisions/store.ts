@@ -66,19 +66,13 @@ export function openDecisionStore(db: Db) {
     ): Promise<void> => {
       const writes = applied.map((one) => ({
         updateMany: {
-          filter: { ...decidedBy(one), status: 'approved' as const },
+          filter: { ...one, status: 'approved' as const },
           update: { $set: { status: 'applied' as const, appliedAt } },
         },
       }));
       await collection.bulkWrite(writes, { session });
     },
   };
-}
-
-/** The filter for decisions that a payment has ended by. */
-function decidedBy(applied: AppliedDecision): Filter<DecisionDocument> {
-  if ('outcome' in applied) return applied;
-  return { breakId: applied.breakId, minor: applied.amount };
 }
 
 function toDecision({ _id, ...decision }: DecisionDocument): Decision {

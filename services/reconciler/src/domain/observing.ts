@@ -1,4 +1,3 @@
-import type { Adjustment } from './adjustments.ts';
 import {
   type Break,
   changed,
@@ -124,17 +123,12 @@ export function isFoundAgain(kind: BreakKind): boolean {
 }
 
 /** Whether an observation is nothing new: judged by people, or corrected by an order of the ledger. */
-function isSettled({ field, ...observation }: FoundBreak, { judged = [], adjustments = [] }: Break): boolean {
+function isSettled({ field, ...observation }: FoundBreak, { judged = [], corrections = [] }: Break): boolean {
   const { amount } = observation;
-  const booked = adjustments.filter(({ status }) => status === 'booked');
+  const isCorrected = amount !== null && corrections.some(({ amounts }) => amounts.includes(amount));
   // A balance may differ by the same amount twice: an order moves the float itself.
-  if (booked.some((one) => isCorrectedBy(one, amount)) && field !== 'balance') return true;
+  if (isCorrected && field !== 'balance') return true;
   return keysOf(observation).every((key) => judged.includes(key));
-}
-
-/** Whether the break had this amount when the order was placed. */
-export function isCorrectedBy({ differences }: Adjustment, amount: bigint | null): boolean {
-  return amount !== null && differences.includes(amount);
 }
 
 function keysOf({ observer, kind, about = [''] }: Observation): readonly string[] {
@@ -171,7 +165,7 @@ export function shown(current: Break, observations: readonly Observation[]): Bre
   const [strongest] = observations.toSorted((one, other) => rankOf(one) - rankOf(other));
   if (!strongest) return current;
   const { kind, amount, detail, rail, currency } = strongest;
-  const { rail: _rail, resolutionProposedBy: _proposed, ...next } = current;
+  const { rail: _rail, proposedResolution: _proposed, ...next } = current;
   return { ...next, kind, amount, detail, currency, ...(rail !== undefined && { rail }), observations };
 }
 
