@@ -7,7 +7,7 @@ import {
   resolved,
   type Withdrawal,
 } from './break.ts';
-import { type BreakKind, type Field, termsOfBreak } from './break-kinds.ts';
+import { type BreakKind, type Field, type Observer, termsOfBreak } from './break-kinds.ts';
 import type { Finding } from './judging.ts';
 
 /** How much one observer may say of a field: more than callbacks can claim. */
@@ -104,9 +104,11 @@ export function closeBreak(current: Break, resolution: string, at: Date): Break 
   return current.status === 'resolved' ? current : resolved(current, { by: null, at }, resolution);
 }
 
-/** What a person who resolves the break has judged: not what the next run may find again. */
+/** What a person who resolves the break has judged: not what the next run may find again, unless it says which it was. */
 export function judgedOf({ observations, judged = [] }: Break): readonly string[] {
-  const seen = observations.filter(({ kind }) => !isFoundAgain(kind)).flatMap(keysOf);
+  const seen = observations
+    .filter(({ kind, about }) => about !== undefined || !isFoundAgain(kind))
+    .flatMap(keysOf);
   return [...new Set([...judged, ...seen])];
 }
 
@@ -137,7 +139,7 @@ function keysOf({ observer, kind, about = [''] }: Observation): readonly string[
 
 /** Whether an observer has said all this already; callbacks have many senders, and may take turns. */
 function says(before: Observation, { amount, detail, about, rail, currency }: Observation): boolean {
-  if (about && before.observer !== 'poll') {
+  if (about && isCallback(before.observer)) {
     // While our end is open, it is unknown what another end differs by.
     if (before.observer === 'provenCallback' && before.amount === null && amount !== null) return false;
     return about.every((what) => before.about?.includes(what)) || (before.about?.length ?? 0) >= ABOUT_MAX;
@@ -146,9 +148,11 @@ function says(before: Observation, { amount, detail, about, rail, currency }: Ob
   return before.amount === amount && before.detail === detail;
 }
 
+const isCallback = (observer: Observer) => observer === 'callback' || observer === 'provenCallback';
+
 /** An observer's newest word; of callbacks what they said before too. */
 function added(before: Observation, observation: Observation): Observation {
-  if (before.observer === 'poll' || !observation.about) return observation;
+  if (!isCallback(before.observer) || !observation.about) return observation;
   return { ...observation, about: [...new Set([...(before.about ?? []), ...observation.about])] };
 }
 

@@ -65,7 +65,11 @@ export async function breaksOfRecords(
         ? subjectOf(statement.rail, record)
         : (payment ?? subjectOf(statement.rail, record));
     const place = { rail: statement.rail, currency: row.currency };
-    const about = (finding: Finding) => toFoundBreak(reference, finding, place, openedAt);
+    const about = (finding: Finding) => {
+      // What people have seen of a line is no news when its statement is matched again.
+      const said = { ...finding, about: [`${record._id} ${finding.amount}`] };
+      return toFoundBreak(reference, said, place, openedAt);
+    };
     if (result !== 'differs') {
       const amount = result === 'duplicate' ? row.amount : difference;
       found.set(record._id, [about({ kind, amount, detail: detailOf(record) })]);
