@@ -108,11 +108,9 @@ const proposerFor = ({ operator }: Visit, { proposedResolution: proposed }: Show
 async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
   const { times } = visit;
   const { id, kind, rail, owner, status, currency } = found;
-  const [both, candidates, orders] = await Promise.all([
-    part(bothSides(visit, found)),
-    part(candidatesOf(visit, found)),
-    part(ordersOf(visit, found)),
-  ]);
+  const [both, candidates, orders] = await Promise.all(
+    [bothSides, candidatesOf, ordersOf].map((read) => part(read(visit, found))),
+  );
   const known = facts([
     ['Status', state(status)],
     ['Kind', link(pathOf(['breaks'], { kind }), inWords(kind))],
@@ -161,9 +159,9 @@ function standing(visit: Visit, found: ShownBreakView): Html {
 
 function actions({ operator, csrf }: Visit, found: ShownBreakView): Html {
   const { id, status, owner, version, proposedResolution, reference } = found;
-  const resolve = proposedResolution === undefined ? (['resolve'] as const) : [];
-  const open: readonly Act[] = ['assign', 'notes', 'explain', ...resolve];
-  const shown: readonly Act[] = status === 'resolved' ? ['notes', 'reopen'] : open;
+  const open: readonly Act[] = ['assign', 'notes', 'explain'];
+  const unresolved: readonly Act[] = proposedResolution ? open : [...open, 'resolve'];
+  const shown: readonly Act[] = status === 'resolved' ? ['notes', 'reopen'] : unresolved;
   const mine = form({
     csrf,
     action: pathOf(['breaks', id, 'assign']),
@@ -266,22 +264,17 @@ function observations({ times }: Visit, { observations: said, currency }: ShownB
   );
 }
 
-/** The orders to the ledger for it, which know it by its id; one that waits comes first. */
+/** The orders to the ledger for it, the newest first, and the one that waits. */
 async function ordersOf({ upstream, times }: Visit, found: ShownBreakView): Promise<Html> {
   const orders = await ordersFor(upstream, found);
   const pending = pendingOf(found, orders, times.nowMs);
-  const waits =
-    pending &&
-    html`<p>The order ${linkTo('order', pending.commandId)} of ${amount(pending.amount, pending.currency)}, asked for by ${foreign(pending.requestedBy)}, ${pending.status === 'proposed' ? 'waits for another operator' : 'is approved'}; once it is booked, this break is resolved.</p>`;
-  return html`${waits ?? nothing}${tableOf(
+  return html`${pending && html`<p>An order ${pending.status === 'proposed' ? 'waits for another operator' : 'is approved'}; once it is booked, this break is resolved.</p>`}${tableOf(
     'Orders to the ledger',
     orders,
     [
-      ['Order', ({ commandId }) => linkTo('order', commandId)],
-      ['What', (one) => describeOrder(one)],
+      ['Order', (one) => linkTo('order', one.commandId, describeOrder(one))],
       ['Status', (one) => state(one.status)],
       ['Asked for by', ({ requestedBy }) => foreign(requestedBy)],
-      ['At', ({ requestedAt }) => time(requestedAt, times)],
     ],
     'None yet.',
   )}`;

@@ -112,7 +112,15 @@ async function propose(
   if (others.some((other) => blocksOthers(other, at.getTime()))) return refuse('decision.open');
   const claimed = claimedAmount(tracked, terms);
   const proposal: Decision = {
-    ...{ id, breakId: held._id, reference, ...money.value, asked, merchantId, rail, requestedBy: by, at },
+    id,
+    breakId: held._id,
+    reference,
+    ...money.value,
+    asked,
+    merchantId,
+    rail,
+    requestedBy: by,
+    at,
     ...(outcome && { outcome }),
     ...(note !== undefined && { note }),
     ...(despite !== undefined && { despite }),

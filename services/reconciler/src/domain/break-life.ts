@@ -73,7 +73,7 @@ export function changeBreak(
 }
 
 /** An order for a break that the ledger has booked. */
-export interface BookedOrder {
+interface BookedOrder {
   readonly commandId: string;
   /** When it was proposed. */
   readonly requestedAt: Date;

@@ -69,7 +69,7 @@ export interface Withdrawal extends Pick<FoundBreak, 'reference' | 'field' | 'ki
 }
 
 /** An order of the ledger that was booked for a break, once by its id. */
-export interface Correction {
+interface Correction {
   readonly commandId: string;
   /** The amounts that the break had when the order was proposed, by whomever but callbacks: they are no news. */
   readonly amounts: readonly bigint[];
