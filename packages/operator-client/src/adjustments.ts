@@ -21,10 +21,8 @@ export function pendingOf(
 }
 
 /** Why no order may correct a break now, apart from an order that waits; undefined if one may. */
-export function whyUncorrectable({
-  status,
-  waitsFor,
-}: Pick<ShownBreakView, 'status' | 'waitsFor'>): string | undefined {
+export function whyUncorrectable(found: Pick<ShownBreakView, 'status' | 'waitsFor'>): string | undefined {
+  const { status, waitsFor } = found;
   if (status === 'resolved') return 'is resolved: reopen it first';
   if (waitsFor === 'end') return 'waits for the end of its payment, which may book the same';
   return waitsFor === 'decision' ? 'waits for the amount that its customer paid: propose it' : undefined;

@@ -55,7 +55,7 @@ function operator(
     railNames: ['upstream'],
     decisions: {
       find: async () => undefined,
-      list: async () => ({ items: decided, next: null }),
+      list: async () => ({ items: [...decided], next: null }),
       propose: async () => refuse('break.unknown'),
       decide: async () => refuse('decision.unknown'),
     },

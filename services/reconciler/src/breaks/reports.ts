@@ -30,7 +30,7 @@ export async function applyReports(
   const after = new Map(before);
   for (const one of reports) {
     const current = after.get(idOf(one));
-    const next = nextOf(one, current);
+    const next = isWithdrawal(one) ? current && withdraw(one, current) : observe(one, current);
     if (!next) continue;
     after.set(next._id, next);
     const isOpen = next.status === 'open';
@@ -61,11 +61,6 @@ export function reportsOfVerdict(
     observer: 'poll' as const,
   }));
   return [...gone, ...found];
-}
-
-function nextOf(one: BreakReport, current: Break | undefined): Break | undefined {
-  if (!isWithdrawal(one)) return observe(one, current);
-  return current && withdraw(one, current);
 }
 
 /** The payment with what was found of it, and without what nobody says any more. */

@@ -19,12 +19,6 @@ interface BreakPageQuery extends BreakQuery {
   readonly limit: number;
 }
 
-/** A page of breaks, the most recently opened first, and the cursor of the next one. */
-export interface BreakPage {
-  readonly items: readonly Break[];
-  readonly next: PageCursor | null;
-}
-
 /** The breaks of this service's database. "Open" means not resolved everywhere in this interface. */
 export type BreakStore = ReturnType<typeof openBreakStore>;
 
@@ -65,7 +59,7 @@ export function openBreakStore(db: Db) {
     /** How much money the open ones are about, by currency; read from the same index alone. */
     sumOpen: () => sumOpen(collection),
     /** Sorted by when they were first opened, which never changes: no page skips or repeats one. */
-    list: async ({ after, limit, ...query }: BreakPageQuery): Promise<BreakPage> => {
+    list: async ({ after, limit, ...query }: BreakPageQuery) => {
       const filter = { $and: [filterOf(query), afterCursor('openedAt', after)] };
       const items = await collection.find(filter).sort(BREAKS_BY_TIME).limit(limit).toArray();
       return { items, next: nextCursor(items, limit, ({ openedAt }) => openedAt) };

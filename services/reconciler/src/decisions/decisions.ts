@@ -56,32 +56,23 @@ interface Proposed {
   readonly dryRun: boolean;
 }
 
-interface Decided {
-  readonly id: string;
-  readonly verdict: OperatorVerdict;
-}
-
 /** Builds {@link Decisions}. */
 export function createDecisions(deps: DecisionDeps) {
   const proposing = commitEach(deps.messaging, 'reconciler.proposal', (proposed: Proposed, transaction) =>
     propose(deps, proposed, transaction),
   );
-  const deciding = commitEach(deps.messaging, 'reconciler.decision', (decided: Decided, transaction) =>
-    conclude(deps, decided, transaction),
+  const deciding = commitEach(
+    deps.messaging,
+    'reconciler.decision',
+    (decided: Parameters<typeof conclude>[1], transaction) => conclude(deps, decided, transaction),
   );
   return {
     /**
      * Records a proposal once. The same proposal again gives the same decision; a different one under its id is refused.
      * With `dryRun` it is only judged.
      */
-    propose: (
-      request: DecisionRequest,
-      by: string,
-      {
-        id = deps.ids.next('dc'),
-        dryRun = false,
-      }: { readonly id?: string | undefined; readonly dryRun?: boolean } = {},
-    ) => proposing({ request, by, id, dryRun }),
+    propose: ({ id = deps.ids.next('dc'), ...proposed }: Omit<Proposed, 'id'> & { readonly id?: string }) =>
+      proposing({ ...proposed, id }),
     /** Approves or rejects; an approval publishes the decision in the same transaction. */
     decide: (id: string, verdict: Omit<OperatorVerdict, 'at'>) =>
       deciding({ id, verdict: { ...verdict, at: new Date(deps.clock.nowMs()) } }),
@@ -138,7 +129,7 @@ async function propose(
 
 async function conclude(
   deps: DecisionDeps,
-  { id, verdict }: Decided,
+  { id, verdict }: { readonly id: string; readonly verdict: OperatorVerdict },
   transaction: Transaction,
 ): Promise<Result<Decision, DecideRefusal>> {
   const { session } = transaction;

@@ -40,7 +40,8 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
     },
     propose: async ({ body, operator: by }) => {
       const { commandId: id, dryRun } = body;
-      const proposed = await decisions.propose(requestOf(body), by, { id, dryRun });
+      const given = { request: requestOf(body), by, dryRun, ...(id !== undefined && { id }) };
+      const proposed = await decisions.propose(given);
       if (proposed.ok) return answer(dryRun ? 200 : 202, viewDecision(proposed.value));
       const about = body.reference ?? body.breakId?.split('/')[0];
       return proposed.refusal === 'decision.open'

@@ -4,12 +4,6 @@ import type { ClientSession, Db, Filter } from 'mongodb';
 import type { Decision } from '../domain/decisions.ts';
 import type { AppliedDecision } from '../working-set.ts';
 
-/** A page of decisions, the newest first, and the cursor of the next one. */
-export interface DecisionPage {
-  readonly items: readonly Decision[];
-  readonly next: PageCursor | null;
-}
-
 /** Which decisions are listed. */
 export interface DecisionQuery {
   readonly status?: Decision['status'] | undefined;
@@ -47,7 +41,7 @@ export function openDecisionStore(db: Db) {
       // Read in this transaction's snapshot: a concurrent decision is a conflict, and the transaction reruns.
       if (matchedCount !== 1) throw new Error('a proposal was decided twice at once');
     },
-    list: async ({ status, reference, after, limit }: DecisionQuery): Promise<DecisionPage> => {
+    list: async ({ status, reference, after, limit }: DecisionQuery) => {
       const filter: Filter<DecisionDocument> = {
         ...(status !== undefined && { status }),
         ...(reference !== undefined && { reference }),

@@ -1,7 +1,7 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import { type Break, type BreakChange, changed, openedAgain, resolved } from './break.ts';
 import { type Observer, termsOfBreak } from './break-kinds.ts';
-import { closeBreak, isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
+import { isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
 
 /** What the history says of an operator's request. */
 const HISTORY = {
@@ -100,7 +100,7 @@ export function correct(current: Break, { commandId, requestedAt, at }: BookedOr
   const noted = changed({ ...current, corrections: [...corrections, { commandId, amounts }] }, line);
   if (current.status === 'resolved') return noted;
   const judged = { ...noted, judged: judgedOf({ ...noted, observations: fixed }) };
-  if (left.length === 0) return closeBreak(judged, `the ledger booked ${commandId}`, at);
+  if (left.length === 0) return resolved(judged, { by: null, at }, `the ledger booked ${commandId}`);
   const { explanation: _, ...unexplained } = shown(judged, left);
   return unexplained;
 }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Break, FoundBreak } from './break.ts';
+import { type Break, type FoundBreak, resolved } from './break.ts';
 import type { BreakKind, Field } from './break-kinds.ts';
 import { correct } from './break-life.ts';
 import type { Finding } from './judging.ts';
-import { closeBreak, observe, toFoundBreak, toWithdrawal, withdraw } from './observing.ts';
+import { observe, toFoundBreak, toWithdrawal, withdraw } from './observing.ts';
 
 const at = new Date(0);
 const later = new Date(1_000);
@@ -66,7 +66,7 @@ describe('what an order has corrected', () => {
   });
 
   it('is noted in a break that was resolved before, by people or by itself, and explained by the order', () => {
-    const closed = closeBreak(after(differs('statement', 'fee')), 'back in range', at);
+    const closed = resolved(after(differs('statement', 'fee')), { by: null, at }, 'back in range');
     const late = correct(closed, order);
     expect(late).toMatchObject({ status: 'resolved', resolution: 'back in range', resolvedAt: at });
     expect(late.history.at(-1)).toMatchObject({ what: 'adjustment booked', text: 'cm-1' });

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { fold, opened, terms, timing } from '../fixtures/verdicts.ts';
 import { judgeBooks } from './books.ts';
+import { resolved } from './break.ts';
 import type { BreakKind } from './break-kinds.ts';
 import { afterManualResolution } from './manual-resolution.ts';
-import { closeBreak, observe, toFoundBreak } from './observing.ts';
+import { observe, toFoundBreak } from './observing.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
 const NOW_MS = 50_000;
@@ -33,7 +34,7 @@ function resolvedBy(by: 'person' | 'order', payment: Tracked, kind: BreakKind): 
   const at = new Date(NOW_MS);
   const finding = { kind, amount: null, detail: 'x' };
   const before = observe(toFoundBreak(payment.reference, finding, { currency: 'KES' }, at), undefined);
-  return afterManualResolution(payment, before, closeBreak(before, 'known', at), { by, at });
+  return afterManualResolution(payment, before, resolved(before, { by: null, at }, 'known'), { by, at });
 }
 
 describe('a payment whose break over its entries is resolved', () => {

@@ -95,13 +95,8 @@ export function withdraw(gone: Withdrawal, current: Break): Break {
     (one) => one.kind !== kind || (observer !== undefined && one.observer !== observer),
   );
   if (left.length === next.observations.length) return next;
-  if (left.length === 0) return closeBreak(next, resolution, at);
+  if (left.length === 0) return resolved(next, { by: null, at }, resolution);
   return changed(shown(next, left), { at, by: null, what: 'found no more', text: `${kind}: ${resolution}` });
-}
-
-/** The break closed by itself, with a reason; the same object if it is resolved already. */
-export function closeBreak(current: Break, resolution: string, at: Date): Break {
-  return current.status === 'resolved' ? current : resolved(current, { by: null, at }, resolution);
 }
 
 /** What a person who resolves the break has judged: not what the next run may find again, unless it says which it was. */
