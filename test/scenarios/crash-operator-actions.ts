@@ -13,52 +13,42 @@ const digestOf = (text: string) => createHash('sha256').update(text).digest('hex
 const linesOf = (history: unknown, what: string) =>
   (history as readonly { readonly what: string }[]).filter((line) => line.what === what).length;
 
-/** Runs the three steps of an adjustment for a break, one of them with the crash point armed (ADR 70). */
+/** Runs the two steps of an adjustment for a break, one of them with the crash point armed (ADR 70). */
 const adjusting =
-  (armed: 'note' | 'propose' | 'approve'): Doing =>
+  (armed: 'propose' | 'approve'): Doing =>
   async (world, { arm, death }) => {
     const payout = world.differing();
-    const id = feeBreak(payout);
-    const commandId = `bk-${digestOf(id).slice(0, 24)}`;
-    const money = { commandId, merchantId: world.scenario.merchantId, currency: 'NGN' };
-    const steps = {
-      note: () =>
-        world.insist({
-          service: 'reconciler',
-          path: change(id, 'adjustment'),
-          body: { ...money, amount: '+1', explanation: 'the rail took less' },
-        }),
-      propose: () =>
-        world.insist({
-          service: 'ledger',
-          path: '/commands/adjust',
-          body: { ...money, amount: '1', direction: 'credit', reason: 'the rail took less' },
-        }),
-      approve: () =>
-        world.insist({ service: 'ledger', path: `/commands/${commandId}/approve`, body: {}, as: 'approver' }),
+    const breakId = feeBreak(payout);
+    const commandId = `bk-${digestOf(breakId).slice(0, 24)}`;
+    const money = {
+      merchantId: world.scenario.merchantId,
+      currency: 'NGN',
+      amount: '1',
+      direction: 'credit',
     };
-    const order = ['note', 'propose', 'approve'] as const;
-    const before = order.slice(0, order.indexOf(armed));
-    for (const step of before) await steps[step]();
+    const propose = () =>
+      world.insist({
+        service: 'ledger',
+        path: '/commands/adjust',
+        body: { ...money, commandId, breakId, reason: 'the rail took less' },
+      });
+    const approve = () =>
+      world.insist({ service: 'ledger', path: `/commands/${commandId}/approve`, body: {}, as: 'approver' });
+    if (armed === 'approve') await propose();
     await arm();
-    const done = meanwhile(
-      (async () => {
-        for (const step of order.slice(before.length)) await steps[step]();
-      })(),
-    );
+    const done = meanwhile(armed === 'approve' ? approve() : propose().then(approve));
     await death();
     return {
-      events: ['BreakOpened', 'BreakExplained', 'BreakResolved'].map((event) => `${event} ${id}`),
+      events: ['BreakOpened', 'BreakResolved'].map((event) => `${event} ${breakId}`),
       orders: [commandId],
       end: async () => {
         await done();
         await eventually(async () => {
-          expect(await world.oneBreak(payout.reference)).toMatchObject({ id, status: 'resolved' });
+          expect(await world.oneBreak(payout.reference)).toMatchObject({ id: breakId, status: 'resolved' });
         }, DEADLINE_MS);
-        const whole = await world.look(change(id, '').slice(0, -1));
-        expect(whole['adjustments']).toMatchObject([{ commandId, status: 'booked', amount: '1' }]);
-        for (const what of ['adjustment proposed', 'adjustment booked'])
-          expect([what, linesOf(whole['history'], what)]).toEqual([what, 1]);
+        const whole = await world.look(change(breakId, '').slice(0, -1));
+        expect(whole['corrections']).toEqual([commandId]);
+        expect(linesOf(whole['history'], 'adjustment booked')).toBe(1);
         expect(await world.scenario.entryKinds(commandId)).toEqual(['adjust']);
       },
     };
@@ -169,7 +159,6 @@ const stating: Doing = async (world, { arm, death }, place) => {
 
 /** The implementation of each operator action. */
 export const actions: Readonly<Record<OperatorAction, Doing>> = {
-  'an adjustment is noted': adjusting('note'),
   'an adjustment is proposed': adjusting('propose'),
   'an adjustment is approved': adjusting('approve'),
   'a break is explained': explaining,

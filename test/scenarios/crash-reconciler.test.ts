@@ -26,7 +26,6 @@ const fresh: Partial<Record<OperatorAction, number>> = {
   'a step is looked at again': 1,
 };
 const differing: Partial<Record<OperatorAction, number>> = {
-  'an adjustment is noted': 1,
   'an adjustment is proposed': 1,
   'an adjustment is approved': 1,
   'a break is explained': 1,

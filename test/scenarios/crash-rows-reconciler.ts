@@ -2,7 +2,6 @@ import { type CrashAt, rowsAt } from './crash-runner.ts';
 
 /** What operators or audits are doing when a process crashes; payments alone never pass these points. */
 export type OperatorAction =
-  | 'an adjustment is noted'
   | 'an adjustment is proposed'
   | 'an adjustment is approved'
   | 'a break is explained'
@@ -27,7 +26,6 @@ const atGateway = (action: OperatorAction, name: string) => rowsAt('payout-gatew
 
 /** The kinds of the breaks that stay open after an operator action. */
 export const leftBy: Readonly<Record<OperatorAction, readonly string[]>> = {
-  'an adjustment is noted': [],
   'an adjustment is proposed': [],
   'an adjustment is approved': [],
   'a break is explained': ['close.differs'],
@@ -64,7 +62,6 @@ export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
   ...atLedger('an adjustment is proposed', 'ledger.command'),
   ...atLedger('an adjustment is approved', 'ledger.decision'),
   ...during('a wallet drifts', 'reconciler.comparison.before-commit'),
-  ...during('an adjustment is noted', ...both('reconciler.break')),
   ...during('a wallet drifts', 'reconciler.comparison.after-commit'),
   // At the second pass half the file is stored.
   ...during('a statement comes in', ['reconciler.statement.before-commit', 2]),

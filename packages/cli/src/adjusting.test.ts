@@ -13,10 +13,8 @@ const whole = {
   ...row,
   observations: [],
   ...unknownSides,
-  resolutionProposedBy: null,
-  adjustments: [],
+  corrections: [],
   history: [],
-  links: [],
 };
 const floats = { items: [{ rail: 'upstream', currency: 'GHS', balance: '100' }], next: null };
 const run = {
@@ -39,9 +37,10 @@ const run = {
   candidates: [],
 };
 const breakUrl = 'http://reconciler/breaks/upstream%3AGHS%2Fbalance';
+const ordersUrl = 'http://ledger/commands?breakId=upstream%3AGHS%2Fbalance';
 const answerWith = (runs: readonly object[]) => (url: string) => {
-  const lists = { floats, drift: { items: runs, next: null } };
-  const [, list] = /\/(floats|drift)$/.exec(url) ?? [];
+  const lists = { floats, drift: { items: runs, next: null }, commands: { items: [], next: null } };
+  const [, list] = /\/(floats|drift|commands)(?:\?.*)?$/.exec(url) ?? [];
   return { status: 200, body: list === undefined ? whole : lists[list as keyof typeof lists] };
 };
 const adjust = (amount: string) =>
@@ -51,7 +50,7 @@ describe('the adjustment of a break', () => {
   it('is only shown with --dry-run, with float and drift after it', async () => {
     const line = commandLine(answerWith([run]));
     expect(await line.run(...adjust('-12.50'), '--dry-run')).toBe(0);
-    expect(line.requests).toEqual([breakUrl, 'http://ledger/floats', 'http://reconciler/drift']);
+    expect(line.requests).toEqual([breakUrl, ordersUrl, 'http://ledger/floats', 'http://reconciler/drift']);
     expect(line.printed()).toBe(
       [
         'would order: 12.50 GHS that the rail lacks, from suspense out of the GHS float at upstream',

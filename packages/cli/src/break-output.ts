@@ -1,12 +1,6 @@
-import {
-  type BreakDetailView,
-  type BreakView,
-  breakColumns,
-  formatCsv,
-  type ShownBreakView,
-} from '@pesewa/contracts';
+import { type BreakView, breakColumns, formatCsv, type ShownBreakView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { inWords, pendingOf } from '@pesewa/operator-client';
+import { inWords } from '@pesewa/operator-client';
 import { namedLines } from './views.ts';
 
 /** A break in one line. */
@@ -36,7 +30,6 @@ export function breakDetails(found: ShownBreakView): string {
     value !== null && /^-?\d/.test(value) && currency !== null
       ? displayAmount(value, currency)
       : value && inWords(value);
-  const pending = pendingOf(found);
   const fields = namedLines([
     ['break', found.id],
     ['status', found.status],
@@ -67,22 +60,18 @@ export function breakDetails(found: ShownBreakView): string {
         : `an approver, because it is of so much money: ${proposed.by} would resolve it since ${proposed.at}: ${proposed.resolution}`,
     ],
     ['approve with', approvalOf(found)],
-    [
-      'waits for',
-      pending ? `the order ${pending.commandId}: see pesewa orders show ${pending.commandId}` : null,
-    ],
   ]);
   const history = found.history.map(({ at, by, what, text, amount: then }) => {
     const sum = then === null ? '' : ` ${displayAmount(then, currency ?? '')}`;
     return `  ${at}  ${what}${by === null ? '' : ` by ${by}`}${sum}${text === null ? '' : `: ${text}`}\n`;
   });
-  const links = found.links.flatMap((link) => commandFor(link) ?? []).map((more) => `  ${more}\n`);
-  return [fields, '\nhistory\n', ...history, '\nmore\n', ...links].join('');
+  const more = commandsAbout(found).map((command) => `  pesewa ${command}\n`);
+  return [fields, '\nhistory\n', ...history, '\nmore\n', ...more].join('');
 }
 
 /** The command that approves the resolution of a break as it is proposed now; null if none is. */
-export function approvalOf({ id, version, resolutionProposedBy: by }: BreakDetailView): string | null {
-  return by === null ? null : `pesewa reconcile breaks resolve ${id} --approve ${by} --seen ${version}`;
+export function approvalOf({ id, version, proposedResolution: proposed }: BreakView): string | null {
+  return proposed ? `pesewa reconcile breaks resolve ${id} --approve ${proposed.by} --seen ${version}` : null;
 }
 
 /** The command that would book the difference as the rail has it; null if none would, or it is not known. */
@@ -95,17 +84,16 @@ function bookingOf({ id, status, kind, floatChange, reference }: ShownBreakView)
   return `pesewa reconcile breaks adjust ${id} --suspense --amount ${signed} --reason "…" --dry-run`;
 }
 
-/** The command that shows what an operator API has at a path; undefined if another path's command shows it too. */
-function commandFor({ service, path }: BreakDetailView['links'][number]): string | undefined {
-  const { pathname, searchParams } = new URL(path, 'http://service');
-  const about = searchParams.get('reference') ?? '';
-  const [, first, id] = pathname.split('/');
-  if (first === 'timeline') return `pesewa timeline ${about}`;
-  if (first === 'breaks') return `pesewa reconcile breaks list --status all --reference ${about}`;
-  if (first === 'decisions') return `pesewa decisions list --reference ${about}`;
-  if (first === 'callbacks') return `pesewa callbacks about ${about}`;
-  if (first === 'deliveries') return `pesewa webhooks list ${about}`;
-  if (first === 'runs') return 'pesewa drift';
-  if (first === 'readyz') return `pesewa realign --service ${service} --all`;
-  return first === 'commands' ? `pesewa orders show ${decodeURIComponent(id ?? '')}` : undefined;
+/** The commands that show more of a break's subject, and the orders for it. */
+function commandsAbout({ id, reference }: BreakView): readonly string[] {
+  const ofSubject = id.endsWith('/balance')
+    ? ['drift']
+    : [
+        `timeline ${reference}`,
+        `reconcile breaks list --status all --reference ${reference}`,
+        `decisions list --reference ${reference}`,
+        `callbacks about ${reference}`,
+        `webhooks list ${reference}`,
+      ];
+  return [...ofSubject, `orders list --break-id ${id}`];
 }

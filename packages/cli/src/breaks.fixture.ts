@@ -1,7 +1,7 @@
 import type { BreakView } from '@pesewa/contracts';
 
 /** What both sides have of a break of which nothing is known. */
-export const unknownSides = { ours: null, theirs: null, lines: [], floatChange: null };
+export const unknownSides = { ours: null, theirs: null, lines: [], floatChange: null, waitsFor: null };
 
 /** A break as the reconciler lists it. */
 export const breakRow = (more: Partial<BreakView> = {}): BreakView => ({

@@ -19,16 +19,14 @@ const whole = {
   ...row,
   observations: [],
   ...unknownSides,
-  resolutionProposedBy: null,
-  adjustments: [],
+  corrections: [],
   history: [
     { at: '2026-11-01T08:00:00.000Z', by: null, what: 'opened', text: null, amount: '-12.5' },
     { at: '2026-11-02T08:00:00.000Z', by: 'kofi', what: 'assigned', text: 'ama', amount: null },
   ],
-  links: [{ service: 'reconciler', path: '/runs?rail=upstream&currency=GHS' }],
 };
 const order = {
-  commandId: 'bk-1',
+  commandId: 'cm-9',
   kind: 'suspense',
   rail: 'upstream',
   currency: 'GHS',
@@ -107,16 +105,7 @@ describe('breaks', () => {
   });
 
   it('are shown one by one, with their history', async () => {
-    const adjustments = [
-      {
-        ...order,
-        merchantId: undefined,
-        proposedBy: 'ama',
-        proposedAt: order.requestedAt,
-        concludedAt: null,
-      },
-    ];
-    const program = commandLine([answer({ ...whole, adjustments })]);
+    const program = commandLine([answer(whole)]);
     expect(await program.run('reconcile', 'breaks', 'show', row.id)).toBe(0);
     expect(program.requests).toEqual([url]);
     expect(program.printed().split('\n')).toEqual(
@@ -124,7 +113,6 @@ describe('breaks', () => {
         'kind           wallet: drift',
         'difference     -12.50 GHS',
         'owner          ama',
-        'waits for      the order bk-1: see pesewa orders show bk-1',
         '  2026-11-01T08:00:00.000Z  opened -12.50 GHS',
         '  2026-11-02T08:00:00.000Z  assigned by kofi: ama',
         '  pesewa drift',
@@ -166,82 +154,57 @@ describe('the adjustment of a break', () => {
   const bodyOf = (program: ReturnType<typeof commandLine>, path: string) =>
     (program.requests.find(isOf(path)) as { readonly body: Record<string, string> } | undefined)?.body;
 
-  it('is noted before it is ordered, under one id however often it is repeated', async () => {
-    const answers = (at: string) =>
-      at.startsWith('http://ledger') ? answer({ ...order, commandId: 'bk-x' }, 202) : answer(whole);
-    const program = commandLine(answers);
+  /** What both services answer, with the orders that the ledger has for the break. */
+  const answers =
+    (orders: readonly object[] = [], taken = answer(order, 202)) =>
+    (at: string) => {
+      if (at.includes('/commands?breakId=')) return answer({ items: orders, next: null });
+      return at.startsWith('http://ledger') ? taken : answer(whole);
+    };
+
+  it('is an order that names it, once however often it is repeated', async () => {
+    const program = commandLine(answers());
     expect(await program.run(...suspense)).toBe(0);
-    const noted = bodyOf(program, '/adjustment');
-    expect(noted).toEqual({
+    const ordered = bodyOf(program, '/commands/suspense');
+    expect(ordered).toEqual({
       rail: 'upstream',
-      commandId: expect.stringMatching(/^bk-[0-9a-f]{24}$/) as unknown,
-      currency: 'GHS',
-      amount: '-12.5',
-      explanation: 'lost',
-    });
-    expect(bodyOf(program, '/commands/suspense')).toEqual({
-      rail: 'upstream',
-      commandId: noted?.['commandId'],
+      commandId: expect.stringMatching(/^cm-/) as unknown,
       currency: 'GHS',
       amount: '12.5',
       direction: 'shortage',
-      reason: `lost (break ${row.id})`,
+      reason: 'lost',
+      breakId: row.id,
     });
-    expect(program.requests.findIndex(isOf('/adjustment'))).toBeLessThan(
-      program.requests.findIndex(isOf('/commands/')),
-    );
     expect(program.printed()).toContain('waiting for another approver');
-    // The command line died between the two: the break has the adjustment, the ledger has no order.
-    const pending = { ...order, ...noted, amount: '-12.5', status: 'proposed', concludedAt: null };
-    const known = { ...pending, proposedBy: 'ama', proposedAt: order.requestedAt };
-    const again = commandLine((at) =>
-      at.startsWith('http://ledger') ? answer(order, 202) : answer({ ...whole, adjustments: [known] }),
-    );
-    expect(await again.run(...suspense)).toBe(0);
-    expect(bodyOf(again, '/commands/suspense')?.['commandId']).toBe(noted?.['commandId']);
-    const other = commandLine([answer({ ...whole, adjustments: [known] })]);
-    expect(await other.run(...suspense.map((word) => (word === '-12.50' ? '+1' : word)))).toBe(1);
-    expect(other.complained()).toMatch(/^pesewa: another adjustment of .* waits: approve it, or reject it/);
-    expect(other.requests).toEqual([url]);
-    // The order before was refused, so the next one is a new order.
-    const refused = commandLine((at) =>
-      at.startsWith('http://ledger')
-        ? answer(order, 202)
-        : answer({ ...whole, adjustments: [{ ...known, status: 'refused' }] }),
-    );
-    expect(await refused.run(...suspense)).toBe(0);
-    expect(bodyOf(refused, '/adjustment')?.['commandId']).not.toBe(noted?.['commandId']);
+    const commandIdWith = async (orders: readonly object[]) => {
+      const again = commandLine(answers(orders));
+      expect(await again.run(...suspense)).toBe(0);
+      return bodyOf(again, '/commands/suspense')?.['commandId'];
+    };
+    // The answer was lost: the ledger has the order, whether or not its entry has reached the break.
+    for (const status of ['proposed', 'approved', 'applied'])
+      expect(await commandIdWith([{ ...order, status }])).toBe('cm-9');
+    // The order before is over, so the next one is a new order.
+    for (const over of [{ status: 'refused' }, { status: 'rejected' }, { expiresAt: '1969-12-31T00:00:00Z' }])
+      expect(await commandIdWith([{ ...order, ...over }])).not.toBe('cm-9');
+    const duplicate = answer({ code: 'duplicate', message: 'commandId was used before' }, 409);
+    const other = commandLine(answers([order], duplicate));
+    expect(await other.run(...suspense)).toBe(1);
+    expect(other.complained()).toMatch(/^pesewa: another order for .* waits: approve it, or reject it/);
   });
 
   it("is of a merchant's wallet as well", async () => {
-    const program = commandLine((at) =>
-      at.startsWith('http://ledger') ? answer(order, 202) : answer(whole),
-    );
+    const program = commandLine(answers());
     const call = ['--wallet', 'demo', '--amount', '+3', '--reason', 'paid after all'];
     expect(await program.run('reconcile', 'breaks', 'adjust', row.id, ...call)).toBe(0);
-    expect(bodyOf(program, '/adjustment')).toMatchObject({ merchantId: 'demo', amount: '+3' });
-    expect(bodyOf(program, '/commands/adjust')).toMatchObject({ merchantId: 'demo', direction: 'credit' });
-  });
-
-  it.each([
-    ['can not read', 400, 'invalid', true],
-    ['can not place anywhere', 409, 'unknown_rail', true],
-    ['has already', 409, 'duplicate', false],
-  ])('waits only for an order that may be there: what the ledger %s', async (_what, status, code, isOver) => {
-    const refusal = { code, message: 'rail: there is none' };
-    const program = commandLine((at) =>
-      at.startsWith('http://ledger') ? answer(refusal, status) : answer(whole),
-    );
-    expect(await program.run(...suspense)).toBe(1);
-    const { commandId } = bodyOf(program, '/adjustment') ?? {};
-    expect(bodyOf(program, '/withdraw')).toEqual(isOver ? { commandId } : undefined);
+    const ordered = { merchantId: 'demo', amount: '3', direction: 'credit', breakId: row.id };
+    expect(bodyOf(program, '/commands/adjust')).toMatchObject(ordered);
   });
 
   it('may wait for what the ledger did not answer', async () => {
-    const silent = commandLine((at) => (at.startsWith('http://ledger') ? answer({}, 503) : answer(whole)));
+    const silent = commandLine(answers([], answer({}, 503)));
     expect(await silent.run(...suspense)).toBe(1);
     expect(silent.complained()).toMatch(/it may have been taken: repeat the same call\n$/);
-    expect(bodyOf(silent, '/withdraw')).toBeUndefined();
   });
 
   it.each<[string, readonly string[], object, string]>([
@@ -271,27 +234,16 @@ describe('the adjustment of a break', () => {
       { status: 'resolved' },
       'upstream:GHS/balance is resolved',
     ],
+    [
+      'an open payment',
+      ['--suspense', '--amount', '+1'],
+      { waitsFor: 'end' },
+      'upstream:GHS/balance waits for the end of its payment',
+    ],
   ])('names the option for %s', async (_name, call, change, message) => {
     const program = commandLine([answer({ ...whole, ...change })]);
     expect(await program.run('reconcile', 'breaks', 'adjust', row.id, ...call, '--reason', 'x')).toBe(1);
     expect(program.complained()).toContain(message);
     expect(program.requests).toEqual([url]);
-  });
-
-  it.each<[string, OperationsAnswer, string | null]>([
-    ['rejected', answer({ ...order, status: 'rejected' }), null],
-    ['refused', answer({ ...order, status: 'refused' }), null],
-    ['expired', answer({ ...order, expiresAt: '1969-12-31T00:00:00.000Z' }), null],
-    ['proposed', answer(order), 'can still be approved: reject it first'],
-    ['approved', answer({ ...order, status: 'approved' }), 'is approved: the break follows by itself'],
-    ['never ordered', answer({ message: 'none' }, 404), 'was never ordered: repeat'],
-  ])('is withdrawn once its order is over: %s', async (_name, ordered, why) => {
-    const pending = { ...order, proposedBy: 'ama', proposedAt: order.requestedAt, concludedAt: null };
-    const program = commandLine((at) =>
-      at.startsWith('http://ledger') ? ordered : answer({ ...whole, adjustments: [pending] }),
-    );
-    expect(await program.run('reconcile', 'breaks', 'withdraw', row.id)).toBe(why === null ? 0 : 1);
-    expect(program.complained()).toContain(why === null ? '' : `bk-1 ${why}`);
-    expect(bodyOf(program, '/withdraw')).toEqual(why === null ? { commandId: 'bk-1' } : undefined);
   });
 });

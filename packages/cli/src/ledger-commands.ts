@@ -18,6 +18,8 @@ export interface OrderOptions {
   readonly reason?: string;
   readonly approve?: boolean;
   readonly dryRun?: boolean;
+  /** The break that it corrects. */
+  readonly breakId?: string;
 }
 
 /** Adds the options of an order; a correction requires a reason, other orders may have one. */
@@ -53,6 +55,7 @@ export async function proposeOrder(
     amount,
     ...(direction !== undefined && { direction }),
     ...(reason !== undefined && { reason }),
+    ...(options.breakId !== undefined && { breakId: options.breakId }),
   };
   if (options.dryRun) {
     const { lines, isRefused } = await foreseeOrder(operations, request);

@@ -14,9 +14,7 @@ const stuck = {
   ...row,
   observations: [],
   ...unknownSides,
-  resolutionProposedBy: null,
-  adjustments: [],
-  links: [],
+  corrections: [],
   history: [
     { at: at(92), by: null, what: 'opened', text: null, amount: null },
     { at: at(93), by: 'ama', what: 'noted', text: 'called Kofi about it', amount: null },

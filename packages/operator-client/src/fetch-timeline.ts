@@ -1,12 +1,12 @@
 import {
   accountOperations,
-  type BreakDetailView,
   breakOperations,
   callbackOperations,
   deliveryOperations,
   type MessagingService,
   type PaymentView,
   paymentOperations,
+  type ShownBreakView,
   timelineOperations,
 } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
@@ -23,7 +23,7 @@ export interface Timeline extends TimelineSources {
 }
 
 /** A break as it was found with its payment. */
-type FoundBreak = BreakHistory & Pick<BreakDetailView, 'currency' | 'amount' | 'detail' | 'owner' | 'since'>;
+type FoundBreak = BreakHistory & Pick<ShownBreakView, 'currency' | 'amount' | 'detail' | 'owner' | 'since'>;
 
 const gateways = ['payout-gateway', 'collection-gateway'] as const;
 

@@ -1,12 +1,5 @@
 export { describeParked, describeRealignment, describeScope } from './actions.ts';
-export {
-  correctionOf,
-  nextCommandId,
-  pendingOf,
-  placeAdjustment,
-  reasonForBreak,
-  whyWrongSign,
-} from './adjustments.ts';
+export { correctionOf, ordersFor, pendingOf, whyUncorrectable, whyWrongSign } from './adjustments.ts';
 export { describeLength, describeRate, endedOf } from './availability.ts';
 export {
   type Caller,
@@ -27,7 +20,7 @@ export { exchangeHttp, parseAnswer, requestHttp, silence } from './http.ts';
 export { describeAccount, describeMovement, inWords, statedAccount } from './labels.ts';
 export { CLOSE_MATCHES, describeLines, whyUnmatched } from './matching.ts';
 export { mergeTimeline, type TimelineLine } from './merge-timeline.ts';
-export { describeOrder, mayBeBooked, takesAway } from './orders.ts';
+export { describeOrder, takesAway } from './orders.ts';
 export { type FileSender, sendFile } from './send-file.ts';
 export { settingLabel, settingText } from './settings.ts';
 export { describeConnection, describeTest } from './test-webhooks.ts';

@@ -1,16 +1,16 @@
 import type {
   AttemptView,
-  BreakDetailView,
   CallbackView,
   DeliveryView,
   EntryView,
   PaymentView,
+  ShownBreakView,
   TimelineView,
 } from '@pesewa/contracts';
 
 /** A break with people's actions on it; the texts they wrote are left out. */
-export interface BreakHistory extends Pick<BreakDetailView, 'id' | 'kind' | 'status'> {
-  readonly history: readonly Pick<BreakDetailView['history'][number], 'at' | 'by' | 'what'>[];
+export interface BreakHistory extends Pick<ShownBreakView, 'id' | 'kind' | 'status'> {
+  readonly history: readonly Pick<ShownBreakView['history'][number], 'at' | 'by' | 'what'>[];
 }
 
 /** A webhook with its attempts, the oldest first. */

@@ -1,7 +1,7 @@
 import { pageId } from '@pesewa/contracts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type AuditedLedger, memoryCheckpoints, openAuditedLedger } from './audited.fixture.ts';
-import { capture, collect, fund, fundFloat, hold, release } from './domain/posting.fixture.ts';
+import { capture, collect, fund, fundFloat, hold, ofNoBreak, release } from './domain/posting.fixture.ts';
 import { forgeries } from './forged.fixture.ts';
 import { changes } from './injected-faults.fixture.ts';
 import { rewritings } from './rewritten.fixture.ts';
@@ -36,8 +36,8 @@ beforeAll(async () => {
     { ...hold, reference: 'po-4' },
     { ...hold, reference: 'po-5', amount: 9_000n },
     { ...order, kind: 'withdraw', reference: 'cm-4' },
-    { ...order, kind: 'adjust', direction: 'debit', reference: 'cm-5' },
-    { ...order, kind: 'suspense', direction: 'surplus', rail: 'upstream', reference: 'cm-6' },
+    { ...order, kind: 'adjust', direction: 'debit', reference: 'cm-5', ...ofNoBreak },
+    { ...order, kind: 'suspense', direction: 'surplus', rail: 'upstream', reference: 'cm-6', ...ofNoBreak },
   );
   const ended = { ...payout, step: 'ended' };
   await books.payouts.collection('payouts').insertMany([

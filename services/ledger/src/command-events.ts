@@ -1,7 +1,7 @@
 import { walletKeyOf } from '@pesewa/contracts';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import { commandTypeOf } from './domain/instructions.ts';
-import { isWalletOrder, type Order } from './domain/orders.ts';
+import { correctedBy, isWalletOrder, type Order } from './domain/orders.ts';
 
 /** An order that may be applied, with the names of both operators. */
 export type ApprovedOrder = Extract<Order, { readonly status: 'approved' }>;
@@ -23,6 +23,7 @@ export function commandEventOf(order: ApprovedOrder): OutgoingEvent {
     currency,
     ...(isWalletOrder(kind) ? { merchantId: target } : { rail: target }),
     ...('direction' in order && { direction: order.direction }),
+    ...correctedBy(order),
   };
   const key = walletKeyOf(target, currency);
   const type = commandTypeOf(kind);

@@ -35,12 +35,13 @@ export function addCommandRoutes(app: Hono, deps: CommandRouteDeps): void {
     suspense: proposing('suspense'),
   });
   serveOperations(app, orderOperations, {
-    list: async ({ query: { status, cursor = '' } }) => {
+    list: async ({ query: { status, breakId, cursor = '' } }) => {
       const after = pageCursor.safeParse(cursor).data;
       if (cursor !== '' && after === undefined) return foreignCursor;
       const page = await commands.list({
         limit: ORDERS_PER_PAGE,
         ...(status && { status }),
+        ...(breakId !== undefined && { breakId }),
         ...(after && { after }),
       });
       return answer(200, {
@@ -71,9 +72,10 @@ async function propose(
   const unknownTarget = await targets.whyUnknown(request);
   if (unknownTarget) return refused(unknownTarget.code, unknownTarget.message);
   const taken = await commands.propose(request, operator, body.commandId);
-  return taken.ok
-    ? answer(202, viewOrder(taken.value))
-    : refused('duplicate', 'commandId was used before for another order');
+  if (taken.ok) return answer(202, viewOrder(taken.value));
+  return taken.refusal === 'command.differs'
+    ? refused('duplicate', 'commandId was used before for another order')
+    : refused('pending', 'another order for this break was proposed: approve it, or reject it first');
 }
 
 async function decide(commands: Commands, id: string, verdict: Verdict, operator: string) {
@@ -112,10 +114,11 @@ function requestOf(kind: OrderKind, body: Body, { minor }: Money): OperatorReque
   const target = 'merchantId' in body ? body.merchantId : body.rail;
   const money = { target, currency: body.currency, amount: minor };
   if ('direction' in body) {
-    const { direction, reason: why } = body;
+    const { direction, reason: why, breakId } = body;
+    const correction = { ...money, reason: why, ...(breakId !== undefined && { breakId }) };
     return direction === 'credit' || direction === 'debit'
-      ? { kind: 'adjust', ...money, direction, reason: why }
-      : { kind: 'suspense', ...money, direction, reason: why };
+      ? { kind: 'adjust', ...correction, direction }
+      : { kind: 'suspense', ...correction, direction };
   }
   if (kind === 'adjust' || kind === 'suspense') return undefined;
   return { kind, ...money, ...(body.reason !== undefined && { reason: body.reason }) };

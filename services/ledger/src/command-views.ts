@@ -1,7 +1,7 @@
 import type { OrderKindName, OrderView } from '@pesewa/contracts';
 import { formatAmount, proposalExpiryMs } from '@pesewa/kernel';
 import { type FollowedOrder, statusOf } from './commands.ts';
-import { directionOf, isWalletOrder, type Order, type OrderKind } from './domain/orders.ts';
+import { breakIdOf, directionOf, isWalletOrder, type Order, type OrderKind } from './domain/orders.ts';
 
 /** How kinds of orders are written in paths and answers. */
 const orderKindNames = {
@@ -17,6 +17,7 @@ const orderKindNames = {
 export function viewOrder(followed: FollowedOrder): OrderView {
   const { order } = followed;
   const direction = directionOf(order);
+  const breakId = breakIdOf(order);
   return {
     commandId: order.commandId,
     kind: orderKindNames[order.kind],
@@ -25,6 +26,7 @@ export function viewOrder(followed: FollowedOrder): OrderView {
     amount: formatAmount(order.amount, order.currency),
     ...(direction !== undefined && { direction }),
     ...(order.reason !== undefined && { reason: order.reason }),
+    ...(breakId !== null && { breakId }),
     status: statusOf(followed),
     requestedBy: order.requestedBy,
     requestedAt: order.at.toISOString(),

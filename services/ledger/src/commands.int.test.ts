@@ -124,12 +124,17 @@ test('every kind of order reaches the topic as its own event', async () => {
     ['fund-float', float, 'FundFloat', { rail: 'upstream' }],
     ['withdraw', wallet, 'WithdrawWallet', { merchantId: 'demo' }],
     ['withdraw-float', float, 'WithdrawFloat', { rail: 'upstream' }],
-    ['adjust', { ...wallet, direction: 'debit', reason: 'twice' }, 'AdjustWallet', { direction: 'debit' }],
+    [
+      'adjust',
+      { ...wallet, direction: 'debit', reason: 'twice', breakId: 'po-1/fee' },
+      'AdjustWallet',
+      { direction: 'debit', breakId: 'po-1/fee' },
+    ],
     [
       'suspense',
       { ...float, direction: 'surplus', reason: 'br-1' },
       'BookSuspense',
-      { direction: 'surplus' },
+      { direction: 'surplus', breakId: null },
     ],
   ] as const;
   for (const [kind, body] of orders) {
@@ -139,6 +144,34 @@ test('every kind of order reaches the topic as its own event', async () => {
     for (const [kind, , name, payload] of orders) {
       expect(await eventsOf(`cm-${kind}`)).toMatchObject([{ type: `pesewa.ledger.${name}`, payload }]);
     }
+  });
+});
+
+test('one order at a time is proposed for a break, by whichever replica, and the break’s are listed', async () => {
+  const breakId = 'po-2/amount';
+  const correct = (commandId: string, index = 0) =>
+    replica(index).as('operator', '/commands/adjust', {
+      ...order(commandId),
+      direction: 'debit',
+      reason: 'the rail took less',
+      breakId,
+    });
+  const ids = Array.from({ length: 10 }, (_, index) => `cm-for-break-${index}`);
+  const answers = await Promise.all(ids.map(correct));
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(ids.length - 1);
+  const taken = ids[answers.findIndex(({ status }) => status === 202)] ?? '';
+  const refused = answers.find(({ status }) => status === 409);
+  expect(await refused?.json()).toMatchObject({ code: 'pending' });
+  expect((await correct(taken, 1)).status).toBe(202);
+  const reject = await replica(1).as('checker', `/commands/${taken}/reject`, { reason: 'not so' });
+  expect(reject.status).toBe(200);
+  expect((await correct('cm-for-break-next')).status).toBe(202);
+  const listed = await (await replica(0).as('checker', `/commands?breakId=${breakId}`)).json();
+  expect(listed).toMatchObject({
+    items: [
+      { commandId: 'cm-for-break-next', status: 'proposed', breakId },
+      { commandId: taken, status: 'rejected', breakId },
+    ],
   });
 });
 

@@ -5,6 +5,7 @@ import type { ClientSession, Collection, Db, Filter } from 'mongodb';
 import { commandEventOf, isApproved } from './command-events.ts';
 import { createOutcomes, type Outcome } from './command-outcomes.ts';
 import {
+  breakIdOf,
   type Decision,
   type DecisionRefusal,
   decideOrder,
@@ -28,13 +29,13 @@ export type OrderStatus = Order['status'] | Outcome['status'];
 export interface Commands {
   /**
    * Records a proposal once, without moving money. The same proposal again gives the same order; a different one under
-   * its id is refused.
+   * its id is refused, and so is one for a break for which another was proposed.
    */
   readonly propose: (
     request: OperatorRequest,
     by: string,
     commandId?: string,
-  ) => Promise<Result<FollowedOrder, 'command.differs'>>;
+  ) => Promise<Result<FollowedOrder, 'command.differs' | 'command.pending'>>;
   /** Approves or rejects; an approval publishes the order to the ledger in the same transaction. */
   readonly decide: (
     commandId: string,
@@ -45,6 +46,7 @@ export interface Commands {
   /** The newest first; a page may have fewer than `limit` items and still a next one. */
   readonly list: (query: {
     readonly status?: OrderStatus;
+    readonly breakId?: string;
     readonly after?: PageCursor;
     readonly limit: number;
   }) => Promise<{ readonly items: readonly FollowedOrder[]; readonly next: PageCursor | null }>;
@@ -74,7 +76,7 @@ export function createCommands(deps: {
   const collection = deps.db.collection<OrderDocument>(COMMANDS);
   const outcomes = createOutcomes(deps.db);
   const now = () => new Date(deps.clock.nowMs());
-  const proposing = deps.messaging.groupCommit<Order, Order>(
+  const proposing = deps.messaging.groupCommit<Order, Order | undefined>(
     'ledger.command',
     (proposals, { session }, isRetry) => record(collection, proposals, session, isRetry),
   );
@@ -94,6 +96,7 @@ export function createCommands(deps: {
     propose: async (request, by, commandId = deps.ids.next('cm')) => {
       const proposal: Order = { ...request, commandId, requestedBy: by, at: now(), status: 'proposed' };
       const taken = await proposing.submit(proposal);
+      if (!taken) return refuse('command.pending');
       return isSameOrder(taken, proposal) ? accept(await followOne(taken)) : refuse('command.differs');
     },
     decide: async (commandId, verdict, by) => {
@@ -104,9 +107,13 @@ export function createCommands(deps: {
       const found = await collection.findOne({ _id: commandId });
       return found ? followOne(fromOrderDocument(found)) : undefined;
     },
-    list: async ({ status, after, limit }) => {
+    list: async ({ status, breakId, after, limit }) => {
       const page = await collection
-        .find({ ...storedStatus(status), ...afterCursor('at', after) })
+        .find({
+          ...storedStatus(status),
+          ...(breakId !== undefined && { breakId }),
+          ...afterCursor('at', after),
+        })
         .sort({ at: -1, _id: -1 })
         .limit(limit)
         .toArray();
@@ -124,26 +131,33 @@ export function statusOf({ order, outcome }: FollowedOrder): OrderStatus {
   return outcome?.status ?? order.status;
 }
 
-/** Inserts new proposals; gives for each proposal the order that has its id. */
+/** Inserts new proposals; gives for each proposal the order that has its id, and none if another waits for its break. */
 async function record(
   collection: Collection<OrderDocument>,
   proposals: readonly Order[],
   session: ClientSession,
   isRetry: boolean,
-): Promise<readonly Order[]> {
+): Promise<readonly (Order | undefined)[]> {
   const taken = new Map<string, Order>();
+  const correcting = new Set<string>();
   if (isRetry) {
     const ids = proposals.map(({ commandId }) => commandId);
     for (const order of await findOrders(collection, ids, session)) taken.set(order.commandId, order);
+    const breakIds = proposals.flatMap((proposal) => breakIdOf(proposal) ?? []);
+    const waiting = { status: 'proposed', breakId: { $in: breakIds } } as const;
+    for (const order of await collection.find(waiting, { session }).toArray())
+      if ('breakId' in order && order.breakId !== undefined) correcting.add(order.breakId);
   }
   const fresh: Order[] = [];
   for (const proposal of proposals) {
-    if (taken.has(proposal.commandId)) continue;
+    const breakId = breakIdOf(proposal);
+    if (taken.has(proposal.commandId) || (breakId !== null && correcting.has(breakId))) continue;
     taken.set(proposal.commandId, proposal);
+    if (breakId !== null) correcting.add(breakId);
     fresh.push(proposal);
   }
   if (fresh.length > 0) await collection.insertMany(fresh.map(toOrderDocument), { session });
-  return proposals.map((proposal) => taken.get(proposal.commandId) ?? proposal);
+  return proposals.map(({ commandId }) => taken.get(commandId));
 }
 
 /** Decides in the order of the requests; approved orders are published if and only if the transaction commits. */

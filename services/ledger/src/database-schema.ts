@@ -104,11 +104,22 @@ export const ledgerDatabaseSchema: readonly CollectionSchema[] = [
     validator: refusing(command, {
       direction: text,
       reason: text,
+      breakId: text,
       decidedBy: text,
       decidedAt: date,
       decisionReason: text,
     }),
-    indexes: [{ key: { at: -1, _id: -1 } }, { key: { status: 1, at: -1, _id: -1 } }],
+    indexes: [
+      { key: { at: -1, _id: -1 } },
+      { key: { status: 1, at: -1, _id: -1 } },
+      { key: { breakId: 1, at: -1, _id: -1 } },
+      // One proposal for a break at a time: two that are approved would correct it twice.
+      {
+        key: { breakId: 1 },
+        unique: true,
+        partialFilterExpression: { status: 'proposed', breakId: { $exists: true } },
+      },
+    ],
   },
   { name: 'left_out' },
   { name: 'coming_forward' },

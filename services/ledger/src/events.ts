@@ -2,7 +2,7 @@ import { walletKeyOf } from '@pesewa/contracts';
 import type { OutgoingEvent } from '@pesewa/messaging';
 import type { WalletChange } from './domain/books.ts';
 import { eventTypeOf, type LedgerDomainEvent } from './domain/instructions.ts';
-import { directionOf, type Order, type OrderKind } from './domain/orders.ts';
+import { breakIdOf, directionOf, type Order, type OrderKind } from './domain/orders.ts';
 import type { Outcome } from './domain/outcomes.ts';
 import type { DecidedOrder } from './domain/own-events.ts';
 import type { AppendedPage } from './pages.ts';
@@ -68,6 +68,7 @@ export function decidedEventOf(order: Exclude<Order, { readonly status: 'propose
       currency,
       amount,
       direction: directionOf(order) ?? null,
+      breakId: breakIdOf(order),
       requestedBy,
       requestedAt: BigInt(at.getTime()),
       status,
@@ -83,7 +84,7 @@ export const REASON_LOST = 'lost with the database that was restored';
 /** The order that {@link decidedEventOf} was made from, without its reasons. */
 export function orderOf(decided: DecidedOrder): Order {
   const { commandId, target, currency, amount, requestedBy, status, decidedBy } = decided;
-  const { direction } = decided;
+  const { direction, breakId } = decided;
   // Only values of our own types were ever published.
   return {
     commandId,
@@ -92,6 +93,7 @@ export function orderOf(decided: DecidedOrder): Order {
     currency,
     amount,
     ...(direction !== null && { direction }),
+    ...(breakId !== null && { breakId }),
     reason: REASON_LOST,
     requestedBy,
     at: new Date(Number(decided.requestedAt)),

@@ -9,6 +9,7 @@ import {
   fund,
   fundFloat,
   hold,
+  ofNoBreak,
   policy,
   refund,
   release,
@@ -93,10 +94,10 @@ const life: readonly Instruction[] = ['demo', 'other'].flatMap((merchantId) => {
     of('paid', refund),
     of('withdrawn', { ...fund, kind: 'withdraw', amount: 100n }),
     of('too much', { ...fund, kind: 'withdraw', amount: 90_000n }),
-    of('adjusted', { ...fund, kind: 'adjust', direction: 'debit', amount: 1n }),
+    of('adjusted', { ...fund, kind: 'adjust', direction: 'debit', amount: 1n, ...ofNoBreak }),
     of('float', fundFloat),
     of('out of it', { ...fundFloat, kind: 'withdrawFloat' }),
-    of('suspense', { ...fundFloat, kind: 'suspense', direction: 'surplus' }),
+    of('suspense', { ...fundFloat, kind: 'suspense', direction: 'surplus', ...ofNoBreak }),
     of('open', hold),
   ];
 });

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Instruction } from './domain/instructions.ts';
 import { topicOf } from './domain/own-events.ts';
+import { ofNoBreak } from './domain/posting.fixture.ts';
 
 /** The subject of an instruction: a number stands for one payment or order with its own amount. */
 interface Word {
@@ -123,9 +124,9 @@ function instructionOf({ kind, number: of, contradicts: isOdd }: Word): Instruct
     case 'withdrawFloat':
       return { ...order, kind, rail };
     case 'adjust':
-      return { ...order, kind, merchantId, direction: of % 2 === 0 ? 'credit' : 'debit' };
+      return { ...order, kind, merchantId, direction: of % 2 === 0 ? 'credit' : 'debit', ...ofNoBreak };
     case 'suspense':
-      return { ...order, kind, rail, direction: of % 2 === 0 ? 'surplus' : 'shortage' };
+      return { ...order, kind, rail, direction: of % 2 === 0 ? 'surplus' : 'shortage', ...ofNoBreak };
     default:
       throw new TypeError(kind satisfies never);
   }

@@ -3,6 +3,7 @@ import { prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BatchLedger, openBatchLedger } from './batches.fixture.ts';
 import type { Instruction } from './domain/instructions.ts';
+import { ofNoBreak } from './domain/posting.fixture.ts';
 import type { SharedPlace, Statement, StatementPage, Sums, WalletPlace } from './statement.ts';
 import { createStatements, type Statements } from './statements.ts';
 
@@ -30,7 +31,7 @@ const scenario: readonly {
     ],
     [
       { ...order(`cm-${index}`), kind: 'fundFloat', rail: 'upstream' },
-      { ...order(`cm-s${index}`), kind: 'suspense', rail: 'upstream', direction: 'surplus' },
+      { ...order(`cm-s${index}`), kind: 'suspense', rail: 'upstream', direction: 'surplus', ...ofNoBreak },
     ],
   ];
   return {

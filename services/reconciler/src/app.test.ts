@@ -39,7 +39,7 @@ function operator(
       change: async () => refuse('break.unknown'),
     },
     clock: systemClock,
-    sidesOf: async () => ({ ours: null, theirs: null, lines: [], floatChange: null }),
+    sidesOf: async () => ({ ours: null, theirs: null, lines: [], floatChange: null, waitsFor: null }),
     wallets: {
       wallets: async () => wallets,
       course: async () => [run, { at: new Date(Date.UTC(2026, 0, 1)), drift: 0n }],
@@ -54,7 +54,7 @@ function operator(
     railNames: ['upstream'],
     decisions: {
       find: async () => undefined,
-      list: async () => ({ items: decided, next: null }),
+      list: async () => ({ items: [...decided], next: null }),
       propose: async () => refuse('break.unknown'),
       decide: async () => refuse('decision.unknown'),
     },
@@ -78,7 +78,8 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
       ['last', 9_000],
     ] as const
   ).map(seen);
-  const money = { currency: 'KES', minor: 100n, breakId: 'b', reference: 'po-1', requestedBy: 'ama' };
+  const of = { breakId: 'b', reference: 'po-1', merchantId: 'demo', rail: 'upstream', requestedBy: 'ama' };
+  const money = { ...of, currency: 'KES', minor: 100n, asked: 100n };
   const decided = [9_000, 5_000, 500].map(
     (atMs): Decision => ({ ...money, id: 'dc', at: new Date(atMs), status: 'proposed' }),
   );

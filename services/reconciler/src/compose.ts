@@ -4,7 +4,7 @@ import type { Rails } from '@pesewa/rails';
 import { mayBeOperator, type ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import { addOperatorRoutes } from './app.ts';
-import { createAdjustments, openAdjustmentStore } from './breaks/adjustments.ts';
+import { createCorrections } from './breaks/corrections.ts';
 import { createBreakLife } from './breaks/life.ts';
 import { readSides } from './breaks/sides.ts';
 import { openBreakStore } from './breaks/store.ts';
@@ -77,7 +77,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     claimDue: poller.claimDue,
   });
   messaging.showWaiting({ decisions: decisionStore.countProposed });
-  await messaging.consume(createHandlers({ ...parts, workingSet, adjustments: createAdjustments(parts) }));
+  await messaging.consume(createHandlers({ ...parts, workingSet, corrections: createCorrections(parts) }));
   const comparison = await composeComparison(scope, parts, rails);
   const audit = await composeSteps(scope, parts, { ...arrivals, workingSet });
   await composeCloses(scope, parts);
@@ -232,7 +232,6 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
     payments: openPaymentsAtRail(db),
     windowPayments: openWindowPayments(store.collection, byStatement),
     decisionStore: openDecisionStore(db),
-    adjustmentStore: openAdjustmentStore(db),
     requestRepublication: createRequests(scope.metrics, clock),
     scheduleRun,
     logger,

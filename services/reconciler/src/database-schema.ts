@@ -65,7 +65,7 @@ const breaks: CollectionSchema = {
     { key: { currency: 1, ...BREAKS_BY_TIME } },
     { key: { rail: 1, ...BREAKS_BY_TIME }, ...where('rail') },
     { key: { owner: 1, ...BREAKS_BY_TIME }, ...where('owner') },
-    { key: { ...BREAKS_BY_TIME, resolutionProposedBy: 1 }, ...where('resolutionProposedBy') },
+    { key: { ...BREAKS_BY_TIME, proposedResolution: 1 }, ...where('proposedResolution') },
   ],
 };
 
@@ -113,7 +113,6 @@ const statements = matching(
 export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
   polls,
   breaks,
-  { name: 'adjustments' },
   {
     name: 'decisions',
     indexes: [

@@ -2,7 +2,7 @@ import { type PaymentKind, paymentEnds, type TopicEvent } from '@pesewa/contract
 import { feeFor } from '@pesewa/kernel';
 import { type BatchTransaction, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import { partOf, type Rail } from '@pesewa/rails';
-import { type Adjustments, type CorrectionEvent, isCorrection } from './breaks/adjustments.ts';
+import type { CorrectionEvent, Corrections } from './breaks/corrections.ts';
 import type { PaymentObservation } from './domain/observations.ts';
 import type { Terms } from './domain/tracked.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';
@@ -24,7 +24,7 @@ export function expectedFees(
 interface HandlerDeps {
   readonly workingSet: WorkingSet;
   readonly wallets: Pick<WalletStore, 'move'>;
-  readonly adjustments: Adjustments;
+  readonly corrections: Corrections;
   readonly railFee: RailFee;
 }
 
@@ -155,7 +155,7 @@ type OrderEvent = LedgerEvent<
 /** An entry of a payment, or the refusal of its hold. */
 type PostingEvent = LedgerEvent<keyof typeof POSTINGS>;
 
-function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): TopicHandler {
+function ledgerHandler({ workingSet, wallets, corrections }: HandlerDeps): TopicHandler {
   return handleTopic(
     'ledger',
     {
@@ -168,7 +168,8 @@ function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): Topic
       'pesewa.ledger.FloatWithdrawn': 'handled',
       'pesewa.ledger.SuspenseBooked': 'handled',
       'pesewa.ledger.WalletAdjusted': 'handled',
-      'pesewa.ledger.CommandRefused': 'handled',
+      // A refused order moves nothing, and its break stands.
+      'pesewa.ledger.CommandRefused': 'ignored',
       // A hold moves no float.
       'pesewa.ledger.HoldPlaced': 'ignored',
       // A movement between a wallet and the treasury moves no float either.
@@ -182,13 +183,17 @@ function ledgerHandler({ workingSet, wallets, adjustments }: HandlerDeps): Topic
       await wallets.move(events.filter(isOrder).map(orderedBy), transaction.session);
       const posted = events.filter(isPosting).map((event) => postingOf(event, transaction.partition));
       await workingSet.apply(posted, transaction);
-      await adjustments(events.filter(isCorrection), transaction);
+      await corrections(events.filter(isCorrection), transaction);
     },
   );
 }
 
 function isOrder(event: PostingEvent | OrderEvent | CorrectionEvent): event is OrderEvent {
   return 'rail' in event.payload && 'commandId' in event.payload;
+}
+
+function isCorrection(event: PostingEvent | OrderEvent | CorrectionEvent): event is CorrectionEvent {
+  return 'breakId' in event.payload;
 }
 
 function isPosting(event: PostingEvent | OrderEvent | CorrectionEvent): event is PostingEvent {

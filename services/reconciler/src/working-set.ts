@@ -6,7 +6,7 @@ import { afterAutoResolutions, autoResolutionsOf } from './domain/auto-resolutio
 import { gapFinding } from './domain/coverage.ts';
 import type { ProofSettings } from './domain/judging.ts';
 import { apply, type PaymentObservation } from './domain/observations.ts';
-import { breakOfKind, toWithdrawal } from './domain/observing.ts';
+import { toWithdrawal } from './domain/observing.ts';
 import { afterProven, judgeProven } from './domain/proven.ts';
 import type { Timing } from './domain/schedule.ts';
 import { awaited, causeOf, type Tracked } from './domain/tracked.ts';
@@ -30,10 +30,11 @@ export interface ObservedEvent {
 /** The projection of open payments (ADR 27). */
 export type WorkingSet = ReturnType<typeof createWorkingSet>;
 
-/** A payment that its gateway has ended as a decision may have it: with an amount in minor units, or by an outcome. */
-export type AppliedDecision =
-  | { readonly breakId: string; readonly amount: bigint }
-  | { readonly reference: string; readonly outcome: 'failed' | 'completed' };
+/** A payment that has ended as people decided: with an amount in minor units, or by an outcome. */
+export type AppliedDecision = { readonly reference: string } & (
+  | { readonly minor: bigint }
+  | { readonly outcome: 'failed' | 'completed' }
+);
 
 /** The dependencies of a {@link WorkingSet}. */
 export interface WorkingSetDeps {
@@ -43,7 +44,7 @@ export interface WorkingSetDeps {
   readonly clock: Clock;
   readonly timing: Omit<Timing, 'nowMs'>;
   readonly proof: ProofSettings;
-  /** Called with payments that have ended, perhaps by a decision of people. */
+  /** Called with payments that have ended as people decided. */
   readonly applied: (applied: readonly AppliedDecision[], transaction: Transaction) => Promise<void>;
   readonly claimDue: ClaimDue;
 }
@@ -102,8 +103,11 @@ function withCause(tracked: Tracked, { eventId, traceparent: trace, observation 
 /** Publishes that our polls alone have ended a payment, without any callback; notes that it ended as people decided. */
 function noteEnd(before: Tracked, after: Tracked, { reference, eventId }: ObservedEvent, outcome: Outcome) {
   if (before.status !== 'open' || after.status === 'open') return;
-  const { decidedOutcome: decided } = before;
-  if (decided !== null && decided === after.status) outcome.applied.push({ reference, outcome: decided });
+  const { decided, decidedOutcome } = before;
+  const { status, received } = after;
+  if (decidedOutcome !== null && decidedOutcome === status)
+    outcome.applied.push({ reference, outcome: decidedOutcome });
+  else if (received !== null && decided.includes(received)) outcome.applied.push({ reference, minor: received });
   if (eventId !== null && after.polls > 0 && after.callbacks.length === 0)
     outcome.emit(stuckSettled(after, eventId, outcome.nowMs));
 }
@@ -138,17 +142,17 @@ function withConsequences(
   before: Tracked,
   after: Tracked,
   observation: PaymentObservation,
-  { nowMs, reports, applied }: Outcome,
+  { nowMs, reports }: Outcome,
 ): Tracked {
   const at = new Date(nowMs);
-  const { reference, received, terms } = after;
+  const { reference, terms } = after;
   const autoResolutions = autoResolutionsOf(before, after, observation);
-  for (const gone of autoResolutions) {
-    reports.push(toWithdrawal(reference, gone, at, causeOf(after)));
-    if (gone.kind === 'collection.amount_differs' && received !== null)
-      applied.push({ breakId: breakOfKind(reference, gone.kind), amount: received });
-  }
+  for (const gone of autoResolutions) reports.push(toWithdrawal(reference, gone, at, causeOf(after)));
   const finding = observation.kind === 'audited' ? gapFinding(before, observation.record) : undefined;
   if (finding && terms) reports.push(...reportsOfVerdict(after, terms, { findings: [finding] }, at));
-  return autoResolutions.length > 0 ? afterAutoResolutions(after, autoResolutions) : after;
+  if (autoResolutions.length === 0) return after;
+  return afterAutoResolutions(
+    after,
+    autoResolutions.map(({ kind }) => kind),
+  );
 }

@@ -57,6 +57,10 @@ function details(order: OrderView): string {
     ['status', order.status],
     ['moves', describeOrder(order)],
     ['reason', order.reason],
+    [
+      'corrects',
+      order.breakId && `the break ${order.breakId}: see pesewa reconcile breaks show ${order.breakId}`,
+    ],
     ['ordered by', `${order.requestedBy} at ${order.requestedAt}`],
     ['approved by', approvedBy && `${approvedBy} at ${order.approvedAt ?? '?'}`],
     ['rejected by', rejectedBy && `${rejectedBy} at ${order.rejectedAt ?? '?'}: ${order.rejectedFor ?? '?'}`],

@@ -1,25 +1,15 @@
-import {
-  type AdjustmentView,
-  type BreakDetailView,
-  breakChanges,
-  breakOperations,
-  orderOperations,
-  REASON_LENGTH_MAX,
-} from '@pesewa/contracts';
+import { breakOperations, type ShownBreakView } from '@pesewa/contracts';
 import {
   correctionOf,
-  mayBeBooked,
-  nextCommandId,
   type OrderRequest,
+  ordersFor,
   pendingOf,
-  placeAdjustment,
   RefusedError,
-  reasonForBreak,
+  whyUncorrectable,
   whyWrongSign,
 } from '@pesewa/operator-client';
 import type { Command } from 'commander';
-import { readCurrency, readReason, readSignedAmount, reasonOption, type SignedAmount } from '../arguments.ts';
-import { requireVariable } from '../config.ts';
+import { readCurrency, readSignedAmount, reasonOption } from '../arguments.ts';
 import { type CommandContext, openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples } from '../help.ts';
@@ -58,22 +48,22 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
     .action(async (id: string, options: AdjustOptions, command: Command) => {
       const context = await openContext(ports, command);
       const found = await context.operations.call('reconciler', breakOperations.show, { parameters: { id } });
-      const { request, amount } = await requestOf(context, found, options);
-      const aboutLength = reasonForBreak('', id).length;
-      const reason = readReason(options.reason, REASON_LENGTH_MAX - aboutLength);
-      const commandId = commandIdOf(found, request, amount);
+      const request = await requestOf(context, found, options);
+      const why = whyUncorrectable(found);
+      if (why !== undefined) throw new CliError(`${id} ${why}`);
       const wrong = options.dryRun ? undefined : whyWrongSign(found, request);
       if (wrong !== undefined) throw new CliError(`--amount: ${wrong}; --dry-run shows the drift after it`);
-      const order = {
-        commandId,
-        reason: reasonForBreak(reason, id),
-        ...(options.approve && { approve: true }),
-        ...(options.dryRun && { dryRun: true }),
-      };
-      const place = () => proposeOrder(context, request, order, 'repeat the same call');
-      if (options.dryRun) return place();
-      if (options.approve) requireVariable(context.surroundings, 'PESEWA_APPROVER_TOKEN');
-      await placeAdjustment(context.operations, id, { commandId, request, explanation: reason }, place);
+      // A repetition is the order that waits: the ledger takes it for the same, or refuses it as another.
+      const pending = pendingOf(found, await ordersFor(context.operations, found), ports.clock.nowMs());
+      const order = { ...options, breakId: id, ...(pending && { commandId: pending.commandId }) };
+      const proposing = proposeOrder(context, request, order, 'repeat the same call');
+      await proposing.catch((error: unknown) => {
+        if (!(error instanceof RefusedError) || error.code !== 'duplicate' || !pending) throw error;
+        const { commandId } = pending;
+        throw new CliError(
+          `another order for ${id} waits: approve it, or reject it (pesewa orders reject ${commandId} --reason "withdrawn")`,
+        );
+      });
     });
   withExamples(adjust, [
     'pesewa reconcile breaks adjust upstream:GHS/balance --suspense --amount -12.50 --reason "lost" --dry-run',
@@ -83,9 +73,9 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
 
 async function requestOf(
   context: CommandContext,
-  found: BreakDetailView,
+  found: ShownBreakView,
   { wallet, suspense, ...options }: AdjustOptions,
-): Promise<{ readonly request: OrderRequest; readonly amount: SignedAmount }> {
+): Promise<OrderRequest> {
   if ((wallet === undefined) === (suspense === undefined)) {
     throw new CliError('say which account to correct: --wallet <merchant>, or --suspense');
   }
@@ -95,77 +85,9 @@ async function requestOf(
   const amount = readSignedAmount('--amount', options.amount, currency);
   if (wallet !== undefined) {
     await requireWallet(context, wallet, currency);
-    return { amount, request: correctionOf({ merchantId: wallet }, currency, amount) };
+    return correctionOf({ merchantId: wallet }, currency, amount);
   }
   const rail = typeof suspense === 'string' ? suspense : found.rail;
   if (rail === null) throw new CliError(`--suspense: ${found.id} has no rail: write --suspense <rail>`);
-  return { amount, request: correctionOf({ rail }, currency, amount) };
-}
-
-/** The id of the order: if the same order waits already, its id, so that a repetition orders nothing twice. */
-function commandIdOf(found: BreakDetailView, request: OrderRequest, amount: SignedAmount): string {
-  if (found.status === 'resolved') throw new CliError(`${found.id} is resolved: reopen it first`);
-  const pending = pendingOf(found);
-  if (!pending) return nextCommandId(found);
-  if (isSame(pending, request, amount)) return pending.commandId;
-  throw new CliError(
-    `another adjustment of ${found.id} waits: approve it, or reject it (pesewa orders reject ${pending.commandId} --reason "withdrawn") and withdraw it (pesewa reconcile breaks withdraw ${found.id})`,
-  );
-}
-
-function isSame(pending: AdjustmentView, { account, currency }: OrderRequest, amount: SignedAmount): boolean {
-  const target = 'merchantId' in account ? account.merchantId : account.rail;
-  const kind = 'merchantId' in account ? 'adjust' : 'suspense';
-  const theirs = readSignedAmount('amount', withSign(pending.amount), pending.currency);
-  return (
-    pending.kind === kind &&
-    (pending.merchantId ?? pending.rail) === target &&
-    pending.currency === currency &&
-    theirs.minor === amount.minor
-  );
-}
-
-function withSign(amount: string): string {
-  return amount.startsWith('-') ? amount : `+${amount}`;
-}
-
-/** Adds `breaks withdraw`: ends an adjustment whose order will never be applied. */
-export function addWithdrawCommand(breaks: Command, ports: CliPorts): void {
-  const withdraw = breaks
-    .command('withdraw')
-    .description('frees a break from an adjustment whose order was rejected, or can no longer be approved')
-    .argument('<id>', 'its id')
-    .option('--dry-run', 'show whether it can be withdrawn, and change nothing')
-    .action(async (id: string, options: { readonly dryRun?: boolean }, command: Command) => {
-      const { operations } = await openContext(ports, command);
-      const of = { parameters: { id } };
-      const pending = pendingOf(await operations.call('reconciler', breakOperations.show, of));
-      if (!pending) throw new CliError(`${id}: no adjustment waits`);
-      const { commandId } = pending;
-      const shown = operations.call('ledger', orderOperations.show, { parameters: { commandId } });
-      const order = await shown.catch((error: unknown) => {
-        if (!(error instanceof RefusedError) || error.status !== 404) throw error;
-        throw new CliError(
-          `${commandId} was never ordered: repeat the command that proposed it, then reject the order`,
-        );
-      });
-      if (mayBeBooked(order, ports.clock.nowMs())) {
-        const why =
-          order.status === 'proposed'
-            ? `can still be approved: reject it first, with pesewa orders reject ${commandId} --reason "withdrawn"`
-            : `is ${order.status}: the break follows by itself`;
-        throw new CliError(`${commandId} ${why}`);
-      }
-      if (options.dryRun) {
-        ports.print(`${id}: ${commandId} would be withdrawn; nothing was changed\n`);
-        return;
-      }
-      const withdrawal = { ...of, body: { commandId } };
-      const { status } = await operations.call('reconciler', breakChanges.withdraw, withdrawal);
-      ports.print(`${status} ${id}: ${commandId} is withdrawn\n`);
-    });
-  withExamples(withdraw, [
-    'pesewa reconcile breaks withdraw upstream:GHS/balance --dry-run',
-    'pesewa reconcile breaks withdraw upstream:GHS/balance',
-  ]);
+  return correctionOf({ rail }, currency, amount);
 }

@@ -1,4 +1,4 @@
-import { type BreakDetailView, breakChanges, breakOperations, type ShownBreakView } from '@pesewa/contracts';
+import { type BreakView, breakChanges, breakOperations, type ShownBreakView } from '@pesewa/contracts';
 import { type Command, Option } from 'commander';
 import { formatOf, formatOption, readCount, readCurrency, refuseUnseen } from '../arguments.ts';
 import { approvalOf, breakDetails, breakSummary, breaksCsv } from '../break-output.ts';
@@ -7,7 +7,7 @@ import { CliError } from '../errors.ts';
 import { addAct, addList, addShow } from '../operation-commands.ts';
 import type { CliPorts } from '../ports.ts';
 import { formatJson } from '../print.ts';
-import { addAdjustCommand, addWithdrawCommand } from './reconcile-adjust.ts';
+import { addAdjustCommand } from './reconcile-adjust.ts';
 
 const EXAMPLE = 'po-0193e5c1/status';
 const service = 'reconciler';
@@ -36,7 +36,6 @@ export function addBreakCommands(reconcile: Command, ports: CliPorts): void {
   addRejectCommand(breaks, ports);
   addChange(breaks, ports, 'reopen', 'reopen', 'reason', '"the rail took it back again"');
   addAdjustCommand(breaks, ports);
-  addWithdrawCommand(breaks, ports);
   addExportCommand(breaks, ports);
 }
 
@@ -88,7 +87,7 @@ function addExportCommand(breaks: Command, ports: CliPorts): void {
 }
 
 /** What is printed of a break that was changed. */
-function changed(found: BreakDetailView): string {
+function changed(found: BreakView): string {
   const approval = approvalOf(found);
   const waits =
     approval === null ? '' : `it is of so much money that an approver must approve that, with ${approval}\n`;
@@ -111,18 +110,11 @@ const changing = {
   ],
 } as const;
 
-const described = {
-  assign: 'gives a break to an operator, yourself or another',
-  notes: 'adds a note to a break, also to a resolved one',
-  explain: 'explains why it differs; the break stays until its cause is gone, or somebody resolves it',
-  reopen: 'opens a resolved break again, with its history',
-} as const;
-
 function addChange(
   breaks: Command,
   ports: CliPorts,
   name: string,
-  verb: keyof typeof described,
+  verb: 'assign' | 'notes' | 'explain' | 'reopen',
   field: string,
   example: string,
 ): void {
@@ -130,7 +122,10 @@ function addChange(
     ...changing,
     name,
     operation: breakChanges[verb],
-    description: described[verb],
+    ...(verb === 'explain' && {
+      description:
+        'explains why it differs; the break stays until its cause is gone, or somebody resolves it',
+    }),
     arguments: [field],
     names: field === 'operator' ? {} : { [field]: 'text' },
     without: ['version'],
@@ -158,8 +153,7 @@ function addResolveCommand(breaks: Command, ports: CliPorts): void {
       const { given, options } = called;
       if (given['approves'] === undefined || given['version'] !== undefined) return given;
       const found = await readBreak(called);
-      if (found.resolutionProposedBy === null)
-        throw new CliError(`id: nobody has proposed to resolve ${found.id}`);
+      if (!found.proposedResolution) throw new CliError(`id: nobody has proposed to resolve ${found.id}`);
       return refuseUnseen(ports, options['json'] ? formatJson(found) : breakDetails(found));
     },
     examples: [`${EXAMPLE} "the rail paid it back on 2026-11-03"`, `${EXAMPLE} --approve ama --seen 3`],

@@ -42,6 +42,16 @@ const discrepancy = {
   type: { type: 'enum', name: 'Discrepancy', symbols: ['surplus', 'shortage'] },
   doc: 'whether the rail has more than our records explain, or less',
 } as const;
+const breakId = {
+  name: 'breakId',
+  type: ['null', 'string'],
+  default: null,
+  doc: 'the break that it corrects',
+} as const;
+const correction = [
+  breakId,
+  { name: 'requestedAt', type: 'long', default: 0, doc: 'when it was proposed: what it corrects was known' },
+] as const;
 
 /** The operators' orders to the ledger (ADR 17); such an event's id is the command's own. */
 export const ledgerCommands = [
@@ -78,14 +88,14 @@ export const ledgerCommands = [
     namespace,
     name: 'AdjustWallet',
     doc: "A correction of a merchant's wallet, against suspense.",
-    fields: [...command, merchantId, adjustment],
+    fields: [...command, merchantId, adjustment, ...correction],
   },
   {
     type: 'record',
     namespace,
     name: 'BookSuspense',
     doc: 'Money at a rail that no record explains goes to suspense, or comes back from it.',
-    fields: [...command, rail, discrepancy],
+    fields: [...command, rail, discrepancy, ...correction],
   },
 ] as const satisfies readonly AvroRecord[];
 
@@ -174,14 +184,14 @@ export const ledgerEvents = [
     namespace,
     name: 'WalletAdjusted',
     doc: "A merchant's wallet was corrected, against suspense.",
-    fields: [...envelope, ...wallet, amount, adjustment, commandId],
+    fields: [...envelope, ...wallet, amount, adjustment, commandId, ...correction],
   },
   {
     type: 'record',
     namespace,
     name: 'SuspenseBooked',
     doc: 'Money at a rail that no record explains went to suspense, or came back from it.',
-    fields: [...envelope, rail, currency, amount, discrepancy, commandId],
+    fields: [...envelope, rail, currency, amount, discrepancy, commandId, ...correction],
   },
   {
     type: 'record',
@@ -228,6 +238,7 @@ export const ledgerEvents = [
       currency,
       amount,
       { name: 'direction', type: ['null', 'string'], default: null },
+      breakId,
       { name: 'requestedBy', type: 'string' },
       { name: 'requestedAt', type: 'long' },
       { name: 'status', type: 'string', doc: 'approved or rejected' },

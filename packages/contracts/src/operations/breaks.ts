@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { currencyCode } from '../iso-codes.ts';
-import { commandId, seenLine } from '../text.ts';
+import { seenLine } from '../text.ts';
 import { exportFormat, onlyIfTrue, pageCursor, pageLimit, pageOf, smallNumber, textUpTo } from './lists.ts';
 import { approvesField, declareOperations, fileAnswer, strictFields } from './operation.ts';
 import { OPERATOR_LENGTH_MAX } from './roles.ts';
 
 const TEXT_LENGTH_MAX = 500;
+
+/** The id of a break in the body or the query of another request. */
+export const breakIdText = seenLine(200);
 
 /** The statuses of breaks, in the order in which a break passes through them. */
 export const breakStatuses = ['open', 'assigned', 'explained', 'resolved'] as const;
@@ -40,42 +42,6 @@ const breakView = breakRow
   })
   .meta({ id: 'Break' });
 
-const adjustmentView = z.object({
-  commandId: z.string(),
-  kind: z.enum(['adjust', 'suspense']),
-  merchantId: z.string().optional(),
-  rail: z.string().optional(),
-  currency: z.string(),
-  amount: z.string(),
-  proposedBy: z.string(),
-  proposedAt: z.string(),
-  status: z.enum(['proposed', 'withdrawn', 'booked', 'refused', 'differs']),
-  concludedAt: nullable,
-});
-
-const breakDetailView = breakView
-  .extend({
-    /** What each observer says of its field, the first first; of a resolved break those with which it was resolved. */
-    observations: z.array(
-      z.object({
-        observer: z.string(),
-        kind: z.string(),
-        amount: nullable,
-        detail: z.string(),
-        at: z.string(),
-      }),
-    ),
-    /** Who would resolve it, where another operator must approve that. */
-    resolutionProposedBy: nullable,
-    adjustments: z.array(adjustmentView),
-    history: z.array(
-      z.object({ at: z.string(), by: nullable, what: z.string(), text: nullable, amount: nullable }),
-    ),
-    /** Paths of the services' operator APIs. */
-    links: z.array(z.object({ service: z.string(), path: z.string() })),
-  })
-  .meta({ id: 'WholeBreak' });
-
 const sidesView = z.object({
   /** Decimal text of an amount, a fee or a balance; of any other field the status. Null if it is not known. */
   ours: nullable,
@@ -92,9 +58,30 @@ const sidesView = z.object({
   ),
   /** By how much our float would change if the rail is right, signed; null if that is not known. */
   floatChange: nullable,
+  /** What must come before an order may correct the difference: it may book the same. */
+  waitsFor: z.enum(['end', 'decision']).nullable(),
 });
 
-const shownBreakView = breakDetailView.extend(sidesView.shape).meta({ id: 'ShownBreak' });
+const shownBreakView = breakView
+  .extend({
+    /** What each observer says of its field, the first first; of a resolved break those with which it was resolved. */
+    observations: z.array(
+      z.object({
+        observer: z.string(),
+        kind: z.string(),
+        amount: nullable,
+        detail: z.string(),
+        at: z.string(),
+      }),
+    ),
+    /** The orders to the ledger that were booked for it, by their ids. */
+    corrections: z.array(z.string()),
+    history: z.array(
+      z.object({ at: z.string(), by: nullable, what: z.string(), text: nullable, amount: nullable }),
+    ),
+    ...sidesView.shape,
+  })
+  .meta({ id: 'ShownBreak' });
 
 /** The fields of a listed break, which are the columns of an export, in order. */
 export const breakColumns = breakRow.keyof().options;
@@ -102,17 +89,11 @@ export const breakColumns = breakRow.keyof().options;
 /** A break in lists: amounts in signed decimal text, times in UTC. */
 export type BreakView = z.output<typeof breakView>;
 
-/** A break with its history, its adjustments, and where to find more about it. */
-export type BreakDetailView = z.output<typeof breakDetailView>;
-
 /** What both sides have of a break's field, and where that was found. */
 export type BreakSidesView = z.output<typeof sidesView>;
 
-/** A break as it is shown, with what both sides have. */
+/** A break as it is shown, with its history and what both sides have. */
 export type ShownBreakView = z.output<typeof shownBreakView>;
-
-/** A correction that was proposed for a break. */
-export type AdjustmentView = z.output<typeof adjustmentView>;
 
 const filters = z.object({
   reference: textUpTo(120)
@@ -140,11 +121,6 @@ const filters = z.object({
 /** Which breaks are listed; each field narrows the list. */
 export type BreakFilters = z.output<typeof filters>;
 
-/** Whether the id of an order belongs to a break that it is to fix. */
-export function isBreakCommand(id: string): boolean {
-  return id.startsWith('bk-');
-}
-
 const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
   strictFields(
     { version: smallNumber.optional(), ...shape },
@@ -153,27 +129,13 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
 
 const said = (what: string) =>
   seenLine(TEXT_LENGTH_MAX).describe(`${what}, in one line of at most ${TEXT_LENGTH_MAX} characters`);
-const explanation = said('why it differs');
-const breakCommand = commandId.refine(isBreakCommand, { error: 'must begin with bk-' });
-
-const adjustmentBody = fields({
-  commandId: breakCommand,
-  merchantId: seenLine(64).optional(),
-  rail: seenLine(40).optional(),
-  currency: z.string().refine((text) => currencyCode(text) === text, { error: 'must be an ISO 4217 code' }),
-  amount: z.string({ error: 'must be a decimal text with its sign' }),
-  explanation,
-}).refine((body) => (body.merchantId === undefined) !== (body.rail === undefined), {
-  error: 'either merchantId or rail is required, and not both',
-});
-
 const change = <const Verb extends string, Body extends z.ZodType>(verb: Verb, summary: string, body: Body) =>
   ({
     method: 'post',
     path: `/breaks/{id}/${verb}`,
     summary,
     body,
-    answers: { 200: breakDetailView },
+    answers: { 200: breakView },
     refusals: {
       invalid: 400,
       not_found: 404,
@@ -183,9 +145,6 @@ const change = <const Verb extends string, Body extends z.ZodType>(verb: Verb, s
       full: 409,
       waits: 409,
       undecided: 409,
-      pending: 409,
-      duplicate: 409,
-      not_pending: 409,
       proposed_already: 409,
       not_proposed: 409,
       same_operator: 403,
@@ -222,7 +181,7 @@ export const breakOperations = declareOperations({
   show: {
     method: 'get',
     path: '/breaks/{id}',
-    summary: 'Shows a break: both sides, history, adjustments, and paths to what is known of its payment',
+    summary: 'Shows a break: both sides, who says so, corrections and history',
     answers: { 200: shownBreakView },
     refusals: { not_found: 404 },
   },
@@ -236,7 +195,7 @@ export const breakChanges = declareOperations({
     fields({ operator: seenLine(OPERATOR_LENGTH_MAX).describe('a name of OPERATORS') }),
   ),
   notes: change('notes', 'Adds a note to a break', fields({ text: said('what is known') })),
-  explain: change('explain', 'Explains a break', fields({ explanation })),
+  explain: change('explain', 'Explains a break', fields({ explanation: said('why it differs') })),
   resolve: {
     ...change('resolve', 'Resolves a break; with `approves`, as that operator proposed', resolution),
     caller: 'secondIfApproves',
@@ -250,11 +209,5 @@ export const breakChanges = declareOperations({
     'reopen',
     'Reopens a resolved break, with its history',
     fields({ reason: said('why it is open after all') }),
-  ),
-  adjustment: change('adjustment', 'Notes the ledger order that fixes a break', adjustmentBody),
-  withdraw: change(
-    'withdraw',
-    'Frees a break from an order that will never be applied',
-    fields({ commandId: breakCommand }),
   ),
 });

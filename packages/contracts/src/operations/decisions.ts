@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { commandId, reference, seenLine } from '../text.ts';
+import { breakIdText } from './breaks.ts';
 import { pageCursor, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, reasonLine, strictFields } from './operation.ts';
 
 const NOTE_LENGTH_MAX = 200;
-const BREAK_ID_LENGTH_MAX = 120;
 
 /** The statuses of decisions, in the order in which a decision passes through them. */
 export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] as const;
@@ -55,7 +55,7 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
   );
 
 const proposal = fields({
-  breakId: seenLine(BREAK_ID_LENGTH_MAX).optional(),
+  breakId: breakIdText.optional(),
   reference: reference.optional(),
   amount: z.string({ error: 'must be a decimal text' }).optional(),
   outcome: z.enum(decidedOutcomes, { error: `must be one of ${decidedOutcomes.join(', ')}` }).optional(),

@@ -1,6 +1,7 @@
 import { isCurrency } from '@pesewa/kernel';
 import { z } from 'zod';
 import { commandId } from '../text.ts';
+import { breakIdText } from './breaks.ts';
 import { pageOf } from './lists.ts';
 import { declareOperations, reasonLine as reason, strictFields } from './operation.ts';
 
@@ -20,6 +21,8 @@ const orderView = z
     amount: z.string(),
     direction: z.enum(directions).optional(),
     reason: z.string().optional(),
+    /** The break that it corrects. */
+    breakId: z.string().optional(),
     status: z.enum(orderStatuses),
     requestedBy: z.string(),
     requestedAt: z.string(),
@@ -50,6 +53,7 @@ const common = {
   amount: z.string({ error: 'must be a decimal text' }),
   commandId: commandId.optional(),
 };
+const breakId = breakIdText.optional();
 const wallet = { ...common, merchantId: name };
 const float = { ...common, rail: name };
 const oneOf = <const Names extends readonly string[]>(...names: Names) =>
@@ -77,6 +81,7 @@ const propose = <const Kind extends OrderKindName, Body extends z.ZodType>(
     refusals: {
       invalid: 400,
       duplicate: 409,
+      pending: 409,
       unknown_merchant: 409,
       unknown_wallet: 409,
       unknown_rail: 409,
@@ -96,12 +101,12 @@ export const proposalOperations = declareOperations({
   adjust: propose(
     'adjust',
     'to correct a wallet against suspense',
-    fields({ ...wallet, direction: oneOf('credit', 'debit'), reason }),
+    fields({ ...wallet, direction: oneOf('credit', 'debit'), reason, breakId }),
   ),
   suspense: propose(
     'suspense',
     'to correct a float against suspense',
-    fields({ ...float, direction: oneOf('surplus', 'shortage'), reason }),
+    fields({ ...float, direction: oneOf('surplus', 'shortage'), reason, breakId }),
   ),
 });
 
@@ -118,6 +123,7 @@ export const orderOperations = declareOperations({
         .enum(['', ...orderStatuses], { error: `must be one of ${orderStatuses.join(', ')}` })
         .optional()
         .describe('only those with this status'),
+      breakId: breakId.describe('only those that correct a break'),
       cursor: z.string().optional(),
     }),
     answers: { 200: pageOf(orderView) },

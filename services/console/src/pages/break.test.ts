@@ -3,16 +3,21 @@ import { answered, openConsole, textOf } from '../console.fixture.ts';
 import { answers, api, changesOf, evil, path, row, whole } from './breaks.fixture.ts';
 
 const pending = {
-  commandId: 'bk-1',
-  kind: 'suspense' as const,
+  commandId: 'cm-1',
+  kind: 'suspense',
   rail: 'upstream',
   currency: 'GHS',
-  amount: '-12.5',
-  proposedBy: 'kofi',
-  proposedAt: row.since,
-  status: 'proposed' as const,
-  concludedAt: null,
-};
+  amount: '12.5',
+  direction: 'shortage',
+  breakId: row.id,
+  requestedBy: 'kofi',
+  requestedAt: row.since,
+  status: 'proposed',
+} as const;
+const withOrders = (...items: readonly object[]) => ({
+  ...answers,
+  'ledger GET /commands': { items, next: null },
+});
 
 describe('a break', () => {
   it('shows the difference first, both sides, candidates and history, and links to what each is made of', async () => {
@@ -187,63 +192,31 @@ describe('the correction of a break', () => {
     expect(textOf(html)).toContain('+1,000.00 GHS makes both sides the same; write + if our float');
   });
 
-  it('asks again for a lost order with its currency, where the break has none', async () => {
-    const ofNone = {
-      ...whole,
-      currency: null,
-      rail: null,
-      adjustments: [{ ...pending, merchantId: 'demo' }],
-    };
-    const ama = await openConsole({ ...answers, [api]: ofNone }).signIn('ama');
-    const { html } = await ama.get(`${path}/adjust`);
-    expect(html).toContain('name="currency" value="GHS"');
-    expect(html).toContain('name="merchant" value="demo"');
-  });
-
-  it('shows what would happen, then notes the order at the break and places it', async () => {
-    const console = openConsole({
-      ...answers,
-      [`reconciler POST ${path}/adjustment`]: whole,
-      'ledger POST /commands/suspense': answered(202, {
-        commandId: 'bk-1',
-        kind: 'suspense',
-        rail: 'upstream',
-        currency: 'GHS',
-        amount: '12.5',
-        status: 'proposed',
-        requestedBy: 'ama',
-        requestedAt: row.since,
-      }),
-    });
+  it('shows what would happen, then places the order that names the break', async () => {
+    const console = openConsole({ ...answers, 'ledger POST /commands/suspense': answered(202, pending) });
     const ama = await console.signIn('ama');
     const { html } = await ama.post(`${path}/adjust`, asked);
     expect(textOf(html)).toMatch(/float now 100\.00 GHS float after 87\.50 GHS .* drift after 0\.00 GHS/);
-    const [, commandId = ''] = /name="commandId" value="(bk-[0-9a-f]{24})"/.exec(html) ?? [];
+    const [, commandId = ''] = /name="commandId" value="(cm-\d+)"/.exec(html) ?? [];
     expect(changesOf(console)).toEqual([]);
     const fields = { commandId, version: '3', amount: '-12.50', explanation: 'lost' };
     expect((await ama.post(`${path}/adjust`, fields)).goesTo).toBe(path);
-    const terms = { rail: 'upstream', commandId, currency: 'GHS' };
+    const terms = { rail: 'upstream', commandId, currency: 'GHS', amount: '12.5', direction: 'shortage' };
     expect(changesOf(console)).toEqual([
-      [`reconciler POST ${path}/adjustment`, { ...terms, amount: '-12.5', explanation: 'lost', version: 3 }],
-      [
-        'ledger POST /commands/suspense',
-        { ...terms, amount: '12.5', direction: 'shortage', reason: 'lost (break upstream:GHS/balance)' },
-      ],
+      ['ledger POST /commands/suspense', { ...terms, reason: 'lost', breakId: row.id }],
     ]);
+    const stale = await ama.post(`${path}/adjust`, { ...fields, version: '2' });
+    expect([stale.status, changesOf(console).length]).toEqual([409, 1]);
+    expect(textOf(stale.html)).toContain('the break has changed since you looked at it');
   });
 
-  it('frees the break again if the ledger refuses the order itself', async () => {
+  it('says why the ledger refuses the order', async () => {
     const unknown = answered(409, { code: 'unknown_rail', message: 'rail: there is none of this name' });
-    const console = openConsole({
-      ...answers,
-      [`reconciler POST ${path}/adjustment`]: whole,
-      [`reconciler POST ${path}/withdraw`]: whole,
-      'ledger POST /commands/suspense': unknown,
-    });
+    const console = openConsole({ ...answers, 'ledger POST /commands/suspense': unknown });
     const ama = await console.signIn('ama');
-    const fields = { commandId: 'bk-1', version: '3', amount: '-12.50', explanation: evil };
+    const fields = { commandId: 'cm-1', version: '3', amount: '-12.50', explanation: evil };
     const page = await ama.post(`${path}/adjust`, fields);
-    expect([page.status, changesOf(console).at(-1)?.[0]]).toEqual([409, `reconciler POST ${path}/withdraw`]);
+    expect(page.status).toBe(409);
     expect(textOf(page.html)).toContain('rail: there is none of this name');
     expect(page.html).not.toContain('<script>alert');
   });
@@ -267,29 +240,27 @@ describe('the correction of a break', () => {
   });
 
   it.each([
-    ['proposed', 'waits already', 'must be approved, or rejected, first'],
-    ['rejected', 'will never be booked', 'Free the break from this order'],
-    [undefined, 'never reached the ledger', 'Ask for it again'],
-  ])('deals with an order that is %s', async (status, says, button) => {
-    const order = {
-      ...pending,
-      kind: 'suspense',
-      amount: '12.5',
-      requestedBy: 'kofi',
-      requestedAt: row.since,
-    };
-    const console = openConsole({
-      ...answers,
-      [api]: { ...whole, adjustments: [pending] },
-      [`reconciler POST ${path}/withdraw`]: whole,
-      ...(status !== undefined && { 'ledger GET /commands/bk-1': { ...order, status } }),
-    });
-    const ama = await console.signIn('ama');
+    [pending, true],
+    [{ ...pending, status: 'approved' }, true],
+    [{ ...pending, status: 'applied' }, true],
+    [{ ...pending, status: 'rejected' }, false],
+    [{ ...pending, expiresAt: '2026-11-27T11:00:00Z' }, false],
+  ])('is one at a time: %o', async (order, waits) => {
+    const ama = await openConsole(withOrders(order)).signIn('ama');
     const { html } = await ama.get(`${path}/adjust`);
-    expect(textOf(html)).toContain(says);
-    expect(html).toContain(button);
-    expect(html).not.toContain('What would happen');
-    expect((await ama.post(`${path}/adjust`, { withdraws: 'bk-1' })).goesTo).toBe(path);
-    expect(changesOf(console)).toEqual([[`reconciler POST ${path}/withdraw`, { commandId: 'bk-1' }]]);
+    expect(textOf(html).includes('waits already: it must be approved, or rejected, first')).toBe(waits);
+    expect(html.includes('name="amount"')).toBe(!waits);
+    expect(textOf((await ama.get(path)).html).includes('once it is booked, this break is resolved')).toBe(
+      waits,
+    );
+  });
+
+  it('can be made again once the order before is booked, and not while its payment is open', async () => {
+    const booked = { ...whole, corrections: ['cm-1'] };
+    const orders = withOrders({ ...pending, status: 'applied' });
+    const ama = await openConsole({ ...orders, [api]: booked }).signIn('ama');
+    expect((await ama.get(`${path}/adjust`)).html).toContain('name="amount"');
+    const early = await openConsole({ ...answers, [api]: { ...whole, waitsFor: 'end' } }).signIn('ama');
+    expect(textOf((await early.get(`${path}/adjust`)).html)).toContain('waits for the end of its payment');
   });
 });

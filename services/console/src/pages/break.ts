@@ -7,7 +7,14 @@ import {
   type ShownBreakView,
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { breakToDecide, describeMovement, inWords, pendingOf } from '@pesewa/operator-client';
+import {
+  breakToDecide,
+  describeMovement,
+  describeOrder,
+  inWords,
+  ordersFor,
+  pendingOf,
+} from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change } from '../view/change.ts';
 import { form } from '../view/form.ts';
@@ -101,10 +108,9 @@ const proposerFor = ({ operator }: Visit, { proposedResolution: proposed }: Show
 async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
   const { times } = visit;
   const { id, kind, rail, owner, status, currency } = found;
-  const [both, candidates] = await Promise.all([
-    part(bothSides(visit, found)),
-    part(candidatesOf(visit, found)),
-  ]);
+  const [both, candidates, orders] = await Promise.all(
+    [bothSides, candidatesOf, ordersOf].map((read) => part(read(visit, found))),
+  );
   const known = facts([
     ['Status', state(status)],
     ['Kind', link(pathOf(['breaks'], { kind }), inWords(kind))],
@@ -117,18 +123,6 @@ async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
     ['Explanation', found.explanation === null ? undefined : words(found.explanation, times)],
     ['Break', copyable(id)],
   ]);
-  const orders = tableOf(
-    'Orders to the ledger',
-    found.adjustments,
-    [
-      ['Order', ({ commandId }) => linkTo('order', commandId)],
-      ['Amount', (one) => amount(one.amount, one.currency, pathTo('order', one.commandId)), 'number'],
-      ['Status', (one) => state(one.status)],
-      ['Asked for by', ({ proposedBy }) => foreign(proposedBy)],
-      ['At', ({ proposedAt }) => time(proposedAt, times)],
-    ],
-    'None yet.',
-  );
   const history = tableOf(
     'The newest first',
     found.history.toReversed(),
@@ -157,23 +151,17 @@ const inPlainWords = (text: string | null | undefined) =>
 function standing(visit: Visit, found: ShownBreakView): Html {
   const { times, operator, may } = visit;
   const { status, proposedResolution: proposed, resolvedBy, resolution } = found;
-  const pending = pendingOf(found);
   if (status === 'resolved')
     return html`<p>${state(status)} by ${resolvedBy === null ? 'itself' : foreign(resolvedBy)}, ${time(found.resolvedAt, times)}: ${words(resolvedBy === null ? inPlainWords(resolution) : resolution, times)}</p>`;
-  const order =
-    pending &&
-    html`<p>The order ${linkTo('order', pending.commandId)} of ${amount(pending.amount, pending.currency)}, asked for by ${foreign(pending.proposedBy)}, waits for another operator; once it is booked, this break is resolved.</p>`;
-  const second =
-    proposed &&
-    html`<p>It is of so much money that another operator must approve how it is resolved. ${proposed.by === operator.name ? 'You propose' : html`${foreign(proposed.by)} proposes`}: ${words(proposed.resolution, times)}, ${time(proposed.at, times)}. ${may('approver') && proposerFor(visit, found) !== undefined ? html`${link(pathOf(['breaks', found.id, 'resolve']), 'Approve it …')} ` : nothing}${may('operator') ? link(pathOf(['breaks', found.id, 'reject']), 'Reject it …') : nothing}</p>`;
-  return html`${order ?? nothing}${second ?? nothing}`;
+  if (!proposed) return nothing;
+  return html`<p>It is of so much money that another operator must approve how it is resolved. ${proposed.by === operator.name ? 'You propose' : html`${foreign(proposed.by)} proposes`}: ${words(proposed.resolution, times)}, ${time(proposed.at, times)}. ${may('approver') && proposerFor(visit, found) !== undefined ? html`${link(pathOf(['breaks', found.id, 'resolve']), 'Approve it …')} ` : nothing}${may('operator') ? link(pathOf(['breaks', found.id, 'reject']), 'Reject it …') : nothing}</p>`;
 }
 
 function actions({ operator, csrf }: Visit, found: ShownBreakView): Html {
   const { id, status, owner, version, proposedResolution, reference } = found;
-  const mayResolve = proposedResolution === undefined && pendingOf(found) === undefined;
-  const open: readonly Act[] = ['assign', 'notes', 'explain', ...(mayResolve ? (['resolve'] as const) : [])];
-  const shown: readonly Act[] = status === 'resolved' ? ['notes', 'reopen'] : open;
+  const open: readonly Act[] = ['assign', 'notes', 'explain'];
+  const unresolved: readonly Act[] = proposedResolution ? open : [...open, 'resolve'];
+  const shown: readonly Act[] = status === 'resolved' ? ['notes', 'reopen'] : unresolved;
   const mine = form({
     csrf,
     action: pathOf(['breaks', id, 'assign']),
@@ -274,6 +262,22 @@ function observations({ times }: Visit, { observations: said, currency }: ShownB
     ],
     'Nobody says so any more.',
   );
+}
+
+/** The orders to the ledger for it, the newest first, and the one that waits. */
+async function ordersOf({ upstream, times }: Visit, found: ShownBreakView): Promise<Html> {
+  const orders = await ordersFor(upstream, found);
+  const pending = pendingOf(found, orders, times.nowMs);
+  return html`${pending && html`<p>An order ${pending.status === 'proposed' ? 'waits for another operator' : 'is approved'}; once it is booked, this break is resolved.</p>`}${tableOf(
+    'Orders to the ledger',
+    orders,
+    [
+      ['Order', (one) => linkTo('order', one.commandId, describeOrder(one))],
+      ['Status', (one) => state(one.status)],
+      ['Asked for by', ({ requestedBy }) => foreign(requestedBy)],
+    ],
+    'None yet.',
+  )}`;
 }
 
 /** The payments that may explain a wallet's difference, and where to read on. */

@@ -26,14 +26,13 @@ export const row = {
 export const whole = {
   ...row,
   observations: [{ observer: 'audit', kind: 'wallet.drift', amount: '-12.5', detail: evil, at: row.since }],
-  resolutionProposedBy: null,
-  adjustments: [],
+  corrections: [],
   history: [{ at: row.since, by: 'kofi', what: 'noted', text: evil, amount: null }],
-  links: [],
   ours: '100',
   theirs: '87.5',
   lines: [{ statement: 'st-1', line: 7, receipt: evil }],
   floatChange: '-12.5',
+  waitsFor: null,
 } satisfies ShownBreakView;
 /** Its page. */
 export const path = '/breaks/upstream%3AGHS%2Fbalance';
@@ -76,6 +75,7 @@ export const answers: Answers = {
   'reconciler GET /status': status,
   [api]: whole,
   'reconciler GET /drift': { items: [run], next: null },
+  'ledger GET /commands': { items: [], next: null },
   'ledger GET /floats': { items: [{ rail: 'upstream', currency: 'GHS', balance: '100' }], next: null },
 };
 /** What was changed, in order. */

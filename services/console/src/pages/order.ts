@@ -1,11 +1,10 @@
 import {
-  breakChanges,
   describeProblem,
   firstProblem,
   type OrderKindName,
   type OrderView,
-  orderOperations,
   proposalOperations,
+  REASON_LENGTH_MAX,
   type ShownBreakView,
 } from '@pesewa/contracts';
 import { amountProblem, displayAmount, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
@@ -13,16 +12,13 @@ import {
   correctionOf,
   describeOrder,
   foreseeOrder,
-  inWords,
-  mayBeBooked,
   minorOf,
-  nextCommandId,
   type OrderRequest,
+  ordersFor,
   pendingOf,
-  placeAdjustment,
   RefusedError,
-  reasonForBreak,
   takesAway,
+  whyUncorrectable,
   whyWrongSign,
 } from '@pesewa/operator-client';
 import { html } from 'hono/html';
@@ -32,7 +28,7 @@ import { type Content, type Html, link, pathOf } from '../view/html.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { facts } from '../view/table.ts';
 import { plainAmount, words } from '../view/values.ts';
-import { type Given, orMissing, type Routes, type Submission, type Visit } from '../visits.ts';
+import type { Given, Routes, Submission, Visit } from '../visits.ts';
 import { findBreak, nameOf } from './break.ts';
 
 type Order = Pick<OrderView, 'kind' | 'merchantId' | 'rail' | 'currency' | 'amount' | 'direction' | 'reason'>;
@@ -172,24 +168,27 @@ async function propose({ upstream, field }: Submission): Promise<string> {
   return pathTo('order', commandId);
 }
 
-const REASON_LENGTH_MAX = 200;
-
-/** Asks for an order that corrects a break, which another operator approves; or what became of the one before. */
+/** Asks for an order that corrects a break, which another operator approves; or says what must come before. */
 async function askToCorrect(visit: Visit, given: Given): Promise<Change> {
   const found = await findBreak(visit);
-  const { id, currency, status } = found;
+  const { id, currency } = found;
   const common: Change = {
     title: `Correct our books: ${nameOf(found)}`,
     role: 'operator',
     back: [pathTo('break', id), 'Back to the break'],
   };
-  if (pendingOf(found)) return { ...common, ...(await askAboutPending(visit, found)) };
-  if (status === 'resolved')
-    return { ...common, about: html`<p>The break is resolved: reopen it first.</p>` };
+  const uncorrectable = whyUncorrectable(found);
+  if (uncorrectable !== undefined) return { ...common, about: html`<p>The break ${uncorrectable}.</p>` };
+  const pending = pendingOf(found, await ordersFor(visit.upstream, found), visit.times.nowMs);
+  if (pending) {
+    const order = linkTo('order', pending.commandId);
+    const about = html`<p>The order ${order} waits already: it must be approved, or rejected, first.</p>`;
+    return { ...common, about };
+  }
   const wanted = correctionFor(found);
   const signs = '+ if our float, or the wallet, gets more, and - if it gets less';
   const written = (name: string, label: string) => ({ name, label, value: given(name) });
-  const why = { maxLength: REASON_LENGTH_MAX - reasonForBreak('', id).length, isRequired: true };
+  const why = { maxLength: REASON_LENGTH_MAX, isRequired: true };
   return {
     ...common,
     about: html`<p>An order corrects our books against suspense. Another operator approves it; once it is booked, the break is resolved.</p>`,
@@ -208,7 +207,7 @@ async function askToCorrect(visit: Visit, given: Given): Promise<Change> {
     ],
     foresee: async () =>
       foreseen(visit, requestOf(given, found), {
-        commandId: nextCommandId(found),
+        commandId: visit.newId(),
         version: String(found.version),
       }),
   };
@@ -224,37 +223,6 @@ function correctionFor({ id, ours, theirs, currency, floatChange }: ShownBreakVi
 }
 
 const signed = (amount: string) => amount.replace(/^(?=\d)/, '+');
-
-/** What can be done about the order that was asked for before. */
-async function askAboutPending({ upstream, times }: Visit, found: ShownBreakView): Promise<Partial<Change>> {
-  const pending = pendingOf(found);
-  if (!pending) return {};
-  const { commandId, amount, currency, merchantId } = pending;
-  const placed = await orMissing(
-    upstream.call('ledger', orderOperations.show, { parameters: { commandId } }),
-  );
-  const order = html`The order ${linkTo('order', commandId)}`;
-  if (!placed)
-    return {
-      about: html`<p>The order ${commandId} was noted, and never reached the ledger.</p>`,
-      hidden: {
-        commandId,
-        amount: signed(amount),
-        currency,
-        merchant: merchantId,
-        explanation: found.explanation ?? '',
-        version: String(found.version),
-      },
-      submit: 'Ask for it again',
-    };
-  if (mayBeBooked(placed, times.nowMs))
-    return { about: html`<p>${order} waits already: it must be approved, or rejected, first.</p>` };
-  return {
-    about: html`<p>${order} (${inWords(placed.status)}) will never be booked.</p>`,
-    hidden: { withdraws: commandId },
-    submit: 'Free the break from this order',
-  };
-}
 
 function requestOf(given: Given, found: ShownBreakView): OrderRequest {
   const currency = found.currency ?? given('currency')?.toUpperCase() ?? '';
@@ -275,24 +243,15 @@ function requestOf(given: Given, found: ShownBreakView): OrderRequest {
   return request;
 }
 
+/** Proposes the order for the break as it was shown; by its id every repetition is the same order. */
 async function correct(submission: Submission): Promise<string> {
-  const { upstream, field, part: named } = submission;
-  const id = named('id');
-  const withdraws = field('withdraws');
-  if (withdraws !== undefined) {
-    const body = { commandId: withdraws };
-    await upstream.call('reconciler', breakChanges.withdraw, { parameters: { id }, body });
-    return pathTo('break', id);
-  }
-  const request = requestOf(field, await findBreak(submission));
-  const { kind, account, currency, amount, direction } = request;
-  const explanation = field('explanation') ?? '';
-  const commandId = field('commandId') ?? '';
-  const reason = reasonForBreak(explanation, id);
-  const body = { ...account, commandId, currency, amount, direction, reason };
-  const given = { commandId, request, explanation, version: Number(field('version')) };
-  await placeAdjustment(upstream, id, given, () =>
-    upstream.call('ledger', proposalOperations[kind], { body: body as never }),
-  );
-  return pathTo('break', id);
+  const { upstream, field } = submission;
+  const found = await findBreak(submission);
+  if (field('version') !== String(found.version))
+    throw new RefusedError('the break has changed since you looked at it: look again', 409);
+  const { kind, account, currency, amount, direction } = requestOf(field, found);
+  const order = { ...account, commandId: field('commandId'), currency, amount, direction };
+  const body = { ...order, reason: field('explanation'), breakId: found.id } as never;
+  await upstream.call('ledger', proposalOperations[kind], { body });
+  return pathTo('break', found.id);
 }

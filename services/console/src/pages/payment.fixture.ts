@@ -89,14 +89,13 @@ export const stuck = {
 export const shownBreak = {
   ...stuck,
   observations: [],
-  resolutionProposedBy: null,
-  adjustments: [],
+  corrections: [],
   history: [],
-  links: [],
   ours: null,
   theirs: null,
   lines: [],
   floatChange: null,
+  waitsFor: null,
 } satisfies ShownBreakView;
 
 const seen = {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { answered, openConsole, textOf } from '../console.fixture.ts';
-import { answers, asked, order, pageOf } from './approvals.fixture.ts';
+import { answers, order, pageOf } from './approvals.fixture.ts';
 import { whole } from './breaks.fixture.ts';
 
 describe('what a proposal changes', () => {
@@ -70,28 +70,17 @@ describe('what a proposal changes', () => {
   });
 
   it.each([
-    ['bk-1', true],
-    ['bk-2', false],
-  ])('leads to a break only if that knows the order: %s', async (commandId, isIts) => {
-    const corrects = { ...order, commandId, reason: `lost (break ${whole.id})` };
-    const adjustment = {
-      commandId: 'bk-1',
-      kind: 'adjust',
-      merchantId: 'demo',
-      currency: 'KES',
-      amount: '-20',
-      proposedBy: 'kofi',
-      proposedAt: asked.requestedAt,
-      status: 'proposed',
-      concludedAt: null,
-    };
+    ['open', false],
+    ['resolved', true],
+  ])('leads to the break that it corrects, and warns if that is over: %s', async (status, warns) => {
     const ama = await openConsole({
       ...answers,
-      [`ledger GET /commands/${commandId}`]: corrects,
-      'reconciler GET /breaks/upstream%3AGHS%2Fbalance': { ...whole, adjustments: [adjustment] },
+      'ledger GET /commands/cm-1': { ...order, breakId: whole.id },
+      'reconciler GET /breaks/upstream%3AGHS%2Fbalance': { ...whole, status },
     }).signIn('ama');
-    const { html } = await ama.get(`/approvals/orders/${commandId}`);
-    expect(html.includes('The break that it corrects')).toBe(isIts);
+    const { html } = await ama.get('/approvals/orders/cm-1');
+    expect(html).toContain('The break that it corrects');
+    expect(html.includes('resolved already: what it corrects may be corrected twice')).toBe(warns);
   });
 
   it('can no longer be approved after its time', async () => {

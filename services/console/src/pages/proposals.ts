@@ -106,13 +106,20 @@ async function hasChanged({ upstream, times }: Visit, order: OrderView): Promise
   return shown.length === 0 ? html`<p>The ledger has no entry of it.</p>` : html`${shown}`;
 }
 
-/** The break that an order corrects. Its reason alone proves nothing, as anybody can write it: the break must know the order. */
-async function correctedBreak({ upstream }: Visit, { commandId, reason }: OrderView): Promise<Html> {
-  const id = / \(break (.+)\)$/.exec(reason ?? '')?.[1];
+/** The break that an order corrects; one that is resolved already is a reason not to approve it. */
+async function correctedBreak(
+  { upstream }: Visit,
+  { breakId: id, commandId, status }: OrderView,
+): Promise<Html> {
   if (id === undefined) return nothing;
   const found = await orMissing(upstream.call('reconciler', breakOperations.show, { parameters: { id } }));
-  const isIts = found?.adjustments.some((one) => one.commandId === commandId) === true;
-  return isIts ? html`<p>${linkTo('break', id, 'The break that it corrects')}</p>` : nothing;
+  if (!found) return html`<p class="problem">It names the break ${foreign(id)}, which is not known.</p>`;
+  const isOver = found.status === 'resolved' && !found.corrections.includes(commandId);
+  const warning =
+    isOver && status === 'proposed'
+      ? html`<p class="problem">The break is resolved already: what it corrects may be corrected twice.</p>`
+      : nothing;
+  return html`${warning}<p>${linkTo('break', id, 'The break that it corrects')}</p>`;
 }
 
 function ofDecision(decision: DecisionView): Proposal {

@@ -2,7 +2,17 @@ import { expect, test } from 'vitest';
 import { repeatAnswer, type StoredAnswers } from './answers.ts';
 import type { Folded, Snapshot } from './books.ts';
 import { type Instruction, postingId } from './instructions.ts';
-import { capture, collect, fund, fundFloat, given, hold, refund, release } from './posting.fixture.ts';
+import {
+  capture,
+  collect,
+  fund,
+  fundFloat,
+  given,
+  hold,
+  ofNoBreak,
+  refund,
+  release,
+} from './posting.fixture.ts';
 import { foldInstructions } from './posting.ts';
 
 const at = new Date(1_000);
@@ -17,8 +27,8 @@ function storedBy({ postings, refusals }: Folded): StoredAnswers {
 }
 
 const withdraw = { ...fund, kind: 'withdraw', amount: 700n } as const;
-const adjust = { ...fund, kind: 'adjust', direction: 'debit' } as const;
-const suspense = { ...fundFloat, kind: 'suspense', direction: 'surplus' } as const;
+const adjust = { ...fund, kind: 'adjust', direction: 'debit', ...ofNoBreak } as const;
+const suspense = { ...fundFloat, kind: 'suspense', direction: 'surplus', ...ofNoBreak } as const;
 const policy = { refundFee: true };
 
 test.each<{ readonly name: string; readonly before: Snapshot; readonly said: readonly Instruction[] }>([

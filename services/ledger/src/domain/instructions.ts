@@ -25,16 +25,23 @@ interface Ordered {
   readonly amount: bigint;
 }
 
+/** The break that an order corrects, and when the order was proposed: its entry resolves the break. */
+interface Corrected {
+  readonly breakId: string | null;
+  /** Milliseconds since the epoch. */
+  readonly requestedAt: bigint;
+}
+
 /** An operator's order about a merchant's wallet; its kind is the kind of its entry. */
 export type WalletOrder = Ordered & { readonly merchantId: string } & (
     | { readonly kind: 'fund' | 'withdraw' }
-    | { readonly kind: 'adjust'; readonly direction: 'credit' | 'debit' }
+    | ({ readonly kind: 'adjust'; readonly direction: 'credit' | 'debit' } & Corrected)
   );
 
 /** An operator's order about our float at a rail; its kind is the kind of its entry. */
 export type FloatOrder = Ordered & { readonly rail: string } & (
     | { readonly kind: 'fundFloat' | 'withdrawFloat' }
-    | { readonly kind: 'suspense'; readonly direction: 'surplus' | 'shortage' }
+    | ({ readonly kind: 'suspense'; readonly direction: 'surplus' | 'shortage' } & Corrected)
   );
 
 /** What an event asks of the ledger. */

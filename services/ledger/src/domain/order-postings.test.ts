@@ -1,14 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { EntryKind, Snapshot } from './books.ts';
 import type { FloatOrder, WalletOrder } from './instructions.ts';
-import { available, brief, entriesIn, float, fund, fundFloat, given, policy } from './posting.fixture.ts';
+import {
+  available,
+  brief,
+  entriesIn,
+  float,
+  fund,
+  fundFloat,
+  given,
+  ofNoBreak,
+  policy,
+} from './posting.fixture.ts';
 import { foldInstructions } from './posting.ts';
 
 const withdraw = { ...fund, kind: 'withdraw' } as const;
 const withdrawFloat = { ...fundFloat, kind: 'withdrawFloat' } as const;
-const credit = { ...fund, kind: 'adjust', direction: 'credit' } as const;
+const credit = { ...fund, kind: 'adjust', direction: 'credit', ...ofNoBreak } as const;
 const debit = { ...credit, direction: 'debit' } as const;
-const surplus = { ...fundFloat, kind: 'suspense', direction: 'surplus' } as const;
+const surplus = { ...fundFloat, kind: 'suspense', direction: 'surplus', ...ofNoBreak } as const;
 const shortage = { ...surplus, direction: 'shortage' } as const;
 
 const treasury = 'treasury:KES';
@@ -178,6 +188,7 @@ describe('an order', () => {
       currency: 'KES',
       amount: 700n,
       ...published,
+      ...('direction' in published && ofNoBreak),
     };
     expect(folded.outcomes).toEqual([{ kind: 'posted', domainEvent }]);
     expect(

@@ -1,6 +1,7 @@
 import { proposalExpiryMs } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import {
+  correctedBy,
   type Decision,
   decideOrder,
   isSameOrder,
@@ -79,6 +80,7 @@ describe('an order', () => {
     ['amount', { amount: 501n }],
     ['direction', { direction: 'credit' }],
     ['reason', { reason: 'credited thrice' }],
+    ['break', { breakId: 'po-1/fee' }],
     ['operator', { requestedBy: 'kofi' }],
   ])('is another with another %s', (_name, change) => {
     expect(isSameOrder(proposed, { ...proposed })).toBe(true);
@@ -93,7 +95,8 @@ describe('an order', () => {
 describe('an event of an order', () => {
   const { kind, target, currency, amount, requestedBy } = approved;
   const direction = 'debit';
-  const claim: OrderClaim = { kind, target, currency, amount, direction, requestedBy, approvedBy: 'kofi' };
+  const money = { kind, target, currency, amount, direction } as const;
+  const claim: OrderClaim = { ...money, ...correctedBy(approved), requestedBy, approvedBy: 'kofi' };
 
   it('may be applied where two operators agreed upon all that it says', () => {
     expect(whyUnapproved(claim, approved)).toBeUndefined();
@@ -114,6 +117,8 @@ describe('an event of an order', () => {
     ['currency', { currency: 'GHS' }],
     ['amount', { amount: 501n }],
     ['direction', { direction: 'credit' }],
+    ['breakId', { breakId: 'po-1/fee' }],
+    ['requestedAt', { requestedAt: 1n }],
     ['requestedBy', { requestedBy: 'esi' }],
     ['approvedBy', { approvedBy: 'esi' }],
     ['approvedBy', { approvedBy: null }],

@@ -11,9 +11,16 @@ export type OperatorRequest = {
       readonly kind: 'fund' | 'fundFloat' | 'withdraw' | 'withdrawFloat';
       readonly reason?: string;
     }
-  | { readonly kind: 'adjust'; readonly direction: 'credit' | 'debit'; readonly reason: string }
-  | { readonly kind: 'suspense'; readonly direction: 'surplus' | 'shortage'; readonly reason: string }
+  | ({ readonly kind: 'adjust'; readonly direction: 'credit' | 'debit' } & Correction)
+  | ({ readonly kind: 'suspense'; readonly direction: 'surplus' | 'shortage' } & Correction)
 );
+
+/** What every order against suspense has. */
+interface Correction {
+  readonly reason: string;
+  /** The break of the reconciler that it corrects. */
+  readonly breakId?: string;
+}
 
 /** The kind of an order. */
 export type OrderKind = OperatorRequest['kind'];
@@ -77,6 +84,7 @@ export function isSameOrder(one: Order, other: Order): boolean {
     one.currency === other.currency &&
     one.amount === other.amount &&
     one.reason === other.reason &&
+    breakIdOf(one) === breakIdOf(other) &&
     directionOf(one) === directionOf(other) &&
     one.requestedBy === other.requestedBy
   );
@@ -94,6 +102,8 @@ export interface OrderClaim {
   readonly currency: string;
   readonly amount: bigint;
   readonly direction?: string | undefined;
+  readonly breakId?: string | null;
+  readonly requestedAt?: bigint;
   readonly requestedBy: string;
   readonly approvedBy: string | null;
 }
@@ -108,7 +118,8 @@ export function whyUnapproved(claim: OrderClaim, order: Order | undefined): stri
   if (!order) return 'no such order was proposed';
   if (order.status !== 'approved') return `the order is ${order.status}, not approved`;
   if (order.decidedBy === order.requestedBy) return 'the order was approved by its maker';
-  const ordered: OrderClaim = { ...order, direction: directionOf(order), approvedBy: order.decidedBy };
+  const { decidedBy: approvedBy } = order;
+  const ordered: OrderClaim = { ...order, ...correctedBy(order), direction: directionOf(order), approvedBy };
   const differing = claimedFields.filter((field) => ordered[field] !== claim[field]);
   return differing.length > 0 ? `the approved order has another ${differing.join(', ')}` : undefined;
 }
@@ -119,6 +130,8 @@ const claimedFields = [
   'currency',
   'amount',
   'direction',
+  'breakId',
+  'requestedAt',
   'requestedBy',
   'approvedBy',
 ] as const satisfies readonly (keyof OrderClaim)[];
@@ -128,4 +141,17 @@ export function directionOf(
   request: OperatorRequest,
 ): 'credit' | 'debit' | 'surplus' | 'shortage' | undefined {
   return 'direction' in request ? request.direction : undefined;
+}
+
+/** The break that an order corrects; null if none. */
+export function breakIdOf(request: OperatorRequest): string | null {
+  return ('breakId' in request ? request.breakId : null) ?? null;
+}
+
+/** What the event of an order against suspense says of its break: which it is, and since when what it corrects was known. */
+export function correctedBy(order: Order): {
+  readonly breakId?: string | null;
+  readonly requestedAt?: bigint;
+} {
+  return 'direction' in order ? { breakId: breakIdOf(order), requestedAt: BigInt(order.at.getTime()) } : {};
 }

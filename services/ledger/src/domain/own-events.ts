@@ -133,8 +133,9 @@ function ofOrder({ type, payload }: OrderEvent, causationId: string): Instructio
   if (type === 'pesewa.ledger.CommandRefused') {
     const { owner: merchantId, order, commandId: reference, currency, amount } = payload;
     const ordered = { causationId, reference, currency, amount, merchantId };
-    // The direction of a refused order does not matter to anybody.
-    if (order === 'adjust') return { kind: order, ...ordered, direction: 'debit' };
+    // The direction of a refused order and its break do not matter to anybody.
+    if (order === 'adjust')
+      return { kind: order, ...ordered, direction: 'debit', breakId: null, requestedAt: 0n };
     return { kind: order === 'fund' ? 'fund' : 'withdraw', ...ordered };
   }
   const { eventId: _id, occurredAt: _at, commandId: reference, ...order } = payload;

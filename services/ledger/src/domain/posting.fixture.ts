@@ -56,6 +56,9 @@ export function given(available: bigint, held: bigint, status?: Hold['status']):
   };
 }
 
+/** What an order against suspense has of a break if it is for none. */
+export const ofNoBreak = { breakId: null, requestedAt: 0n } as const;
+
 /** The account of what the wallet may spend. */
 export const available = 'wallet:demo:KES:available';
 /** The account of what the wallet has set aside. */

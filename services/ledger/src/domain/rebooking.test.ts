@@ -86,6 +86,7 @@ it.each<DecidedOrder>([
     kind: 'suspense',
     target: 'upstream',
     direction: 'shortage',
+    breakId: 'upstream:KES/balance',
     ...money,
     ...decision,
     status: 'rejected',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isWalletAccount } from './accounts.ts';
 import type { Hold, Posting, Snapshot, Wallet } from './books.ts';
 import type { Instruction } from './instructions.ts';
+import { ofNoBreak } from './posting.fixture.ts';
 import { foldInstructions } from './posting.ts';
 
 /** A small seeded random generator (mulberry32), so that a failure can be reproduced. */
@@ -74,9 +75,18 @@ function scenario(chance: (below: number) => number): readonly Instruction[] {
       [{ ...base, kind: 'collect', received: amount, fee: amount / 10n, rail, railFee }],
       [{ ...base, kind: 'fund', amount }],
       [{ ...base, kind: 'withdraw', amount }],
-      [{ ...base, kind: 'adjust', direction: chance(2) === 0 ? 'credit' : 'debit', amount }],
+      [{ ...base, kind: 'adjust', direction: chance(2) === 0 ? 'credit' : 'debit', amount, ...ofNoBreak }],
       [{ ...base, kind: chance(2) === 0 ? 'fundFloat' : 'withdrawFloat', rail, amount }],
-      [{ ...base, kind: 'suspense', direction: chance(2) === 0 ? 'surplus' : 'shortage', rail, amount }],
+      [
+        {
+          ...base,
+          kind: 'suspense',
+          direction: chance(2) === 0 ? 'surplus' : 'shortage',
+          rail,
+          amount,
+          ...ofNoBreak,
+        },
+      ],
     ];
     lives.push(lifeKinds[chance(lifeKinds.length)] ?? []);
   }

@@ -15,7 +15,7 @@ import {
 import { recordsOf } from '../fixtures/records.ts';
 
 const harness = createHarness('life', { ...process.env, BREAKS_RESOLVED_ALONE_UP_TO: 'KES:150' });
-const { about, answers, database, operator, postAs, publish, rowOf } = harness;
+const { about, answers, operator, postAs, publish, rowOf } = harness;
 const insertRecord = recordsOf(harness.gateway);
 const until = (what: string, met: () => boolean | Promise<boolean>) =>
   eventually(async () => {
@@ -51,32 +51,20 @@ async function lost(): Promise<{ readonly reference: string; readonly id: string
   return { reference, id: `${reference}/status` };
 }
 
-const adjustment = (commandId: string) => ({
-  commandId,
-  merchantId: 'demo',
-  currency: 'KES',
-  amount: '-100.00',
-  explanation: 'they were paid after all',
-});
 const wallet = { merchantId: 'demo', currency: 'KES' };
 const ledgerSays = (event: Pick<OutgoingEvent, 'type' | 'payload'>): OutgoingEvent =>
   ({ topic: 'ledger', key: 'demo:KES', causationId: null, version: 1n, ...event }) as OutgoingEvent;
-const adjusted = (commandId: string, amount = 10_000n) =>
+const adjusted = (commandId: string, breakId: string | null, requestedAtMs = Date.now()) =>
   ledgerSays({
     type: 'pesewa.ledger.WalletAdjusted',
-    payload: { ...envelope(), ...wallet, amount, direction: 'debit', commandId },
-  });
-const refused = (commandId: string) =>
-  ledgerSays({
-    type: 'pesewa.ledger.CommandRefused',
     payload: {
       ...envelope(),
-      owner: 'demo',
-      currency: 'KES',
+      ...wallet,
       amount: 10_000n,
+      direction: 'debit',
       commandId,
-      reason: 'Insufficient funds',
-      order: 'adjust',
+      breakId,
+      requestedAt: BigInt(requestedAtMs),
     },
   });
 
@@ -141,7 +129,10 @@ describe('people and a break', () => {
     expect(await show(id)).toMatchObject({ amount: '151' });
     const resolve = (by: string) => change(id, 'resolve', { resolution: `so says ${by}` }, by);
     for (const _ of [1, 2])
-      expect((await resolve('ama')).body).toMatchObject({ status: 'open', resolutionProposedBy: 'ama' });
+      expect((await resolve('ama')).body).toMatchObject({
+        status: 'open',
+        proposedResolution: { by: 'ama' },
+      });
     expect(await resolve('kofi')).toMatchObject({ status: 409, body: { code: 'proposed_already' } });
     const { items } = await operator('/breaks?waitsForApproval=true');
     expect(items).toMatchObject([{ id, proposedResolution: { by: 'ama', resolution: 'so says ama' } }]);
@@ -149,7 +140,7 @@ describe('people and a break', () => {
     const seen = (await show(id))['version'];
     await change(id, 'resolve/reject', { reason: 'ask the rail first', version: seen }, 'kofi');
     const anew = (await resolve('ama')).body;
-    expect(anew).toMatchObject({ resolutionProposedBy: 'ama' });
+    expect(anew).toMatchObject({ proposedResolution: { by: 'ama' } });
     // It is the same text of the same operator, but not the proposal that was seen.
     expect(await approve(seen)).toMatchObject({ status: 409, body: { code: 'changed' } });
     const { body } = await approve(anew['version']);
@@ -224,76 +215,49 @@ describe('people and a break', () => {
   });
 });
 
-describe('the adjustment of a break', () => {
+describe('an order for a break', () => {
   it('resolves it with the entry of the ledger, and a replay changes nothing', async () => {
     const { reference, id } = await contradicted();
-    const commandId = `bk-${reference}`;
-    const noted = await change(id, 'adjustment', adjustment(commandId));
-    expect(noted.body).toMatchObject({
-      status: 'explained',
-      adjustments: [{ commandId, status: 'proposed' }],
-    });
-    expect(await change(id, 'adjustment', adjustment(commandId), 'kofi')).toEqual(noted);
-    expect(await change(id, 'resolve', { resolution: 'x' })).toMatchObject({ body: { code: 'pending' } });
-    const entry = adjusted(commandId);
+    const commandId = `cm-${reference}`;
+    const entry = adjusted(commandId, id);
     await publish(entry, entry);
     await until('the end', async () => (await show(id))['status'] === 'resolved');
     const concluded = await show(id);
     expect(concluded).toMatchObject({
       resolution: `the ledger booked ${commandId}`,
       resolvedBy: null,
-      adjustments: [{ status: 'booked' }],
+      corrections: [commandId],
     });
     await publish({ ...entry, payload: { ...entry.payload, ...envelope() } } as OutgoingEvent);
     await publish(accepted(ids.next('po')));
     await until('the events', () => eventsOf(reference).includes('Resolved'));
     expect(await show(id)).toEqual(concluded);
-    expect(eventsOf(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
+    expect(eventsOf(reference)).toEqual(['Opened', 'Resolved']);
   });
 
-  it('is known by an entry that came before it was noted, however often both come', async () => {
+  it('is noted where people have resolved it meanwhile, each order once, and opens nothing', async () => {
     const { reference, id } = await contradicted();
-    const commandId = `bk-${reference}`;
-    await publish(adjusted(commandId));
-    const entries = database().collection<{ _id: string; outcome?: object }>('adjustments');
-    const entry = { _id: commandId, outcome: { $exists: true } };
-    await until('the entry', async () => (await entries.countDocuments(entry)) > 0);
-    expect((await change(id, 'adjustment', adjustment(commandId))).body).toMatchObject({
+    expect((await change(id, 'resolve', { resolution: 'written off' })).status).toBe(200);
+    await publish(adjusted(`cm-1-${reference}`, id), adjusted(`cm-2-${reference}`, id));
+    await until('both', async () => (await show(id))['version'] === 4);
+    expect(await show(id)).toMatchObject({
       status: 'resolved',
+      resolution: 'written off',
+      resolvedBy: 'ama',
+      corrections: [`cm-1-${reference}`, `cm-2-${reference}`],
     });
-    await until('the events', () => eventsOf(reference).includes('Resolved'));
-    expect(eventsOf(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
-    const other = await contradicted();
-    expect(await change(other.id, 'adjustment', adjustment(commandId))).toMatchObject({
-      status: 409,
-      body: { code: 'duplicate' },
-    });
+    expect(eventsOf(reference)).toEqual(['Opened', 'Resolved']);
   });
 
-  it('is one with an entry that comes at the same moment', async () => {
-    const breaks = await Promise.all(Array.from({ length: 8 }, contradicted));
-    await Promise.all(
-      breaks.flatMap(({ reference, id }): Promise<unknown>[] => [
-        publish(adjusted(`bk-${reference}`)),
-        change(id, 'adjustment', adjustment(`bk-${reference}`)),
-      ]),
+  it('that was proposed before it was found, or names none, or another, leaves it to people', async () => {
+    const { reference, id } = await contradicted();
+    await publish(
+      adjusted(`cm-1-${reference}`, null),
+      adjusted(`cm-2-${reference}`, `${reference}/nothing`),
+      adjusted(`cm-3-${reference}`, id, 0),
     );
-    for (const { reference, id } of breaks) {
-      await until('the end', async () => (await show(id))['status'] === 'resolved');
-      await until('the events', () => eventsOf(reference).includes('Resolved'));
-      expect(eventsOf(reference)).toEqual(['Opened', 'Explained', 'Resolved']);
-    }
-  });
-
-  it('that the ledger refuses, or books otherwise, leaves it to people', async () => {
-    const [poor, other] = [await contradicted(), await contradicted()];
-    await change(poor.id, 'adjustment', adjustment(`bk-${poor.reference}`));
-    await change(other.id, 'adjustment', adjustment(`bk-${other.reference}`));
-    await publish(refused(`bk-${poor.reference}`), adjusted(`bk-${other.reference}`, 9_999n));
-    for (const { id } of [poor, other])
-      await until('it is open', async () => (await show(id))['status'] === 'open');
-    expect(await show(poor.id)).toMatchObject({ adjustments: [{ status: 'refused' }], explanation: null });
-    expect(await show(other.id)).toMatchObject({ adjustments: [{ status: 'differs' }] });
-    expect((await change(poor.id, 'resolve', { resolution: 'written off' })).status).toBe(200);
+    await until('the last', async () => (await show(id))['version'] === 2);
+    expect(await show(id)).toMatchObject({ status: 'open', corrections: [`cm-3-${reference}`] });
+    expect((await change(id, 'resolve', { resolution: 'written off' })).status).toBe(200);
   });
 });

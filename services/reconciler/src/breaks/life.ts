@@ -1,20 +1,12 @@
-import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
+import { type Clock, type Result, refuse } from '@pesewa/kernel';
 import type { Messaging, Transaction } from '@pesewa/messaging';
-import type { ClientSession } from 'mongodb';
 import { commitEach } from '../batches.ts';
-import { type Break, kindsOf } from '../domain/break.ts';
-import {
-  type AloneUpTo,
-  type BreakRequest,
-  changeBreak,
-  concludeAdjustment,
-  type LifeRefusal,
-} from '../domain/break-life.ts';
+import type { Break } from '../domain/break.ts';
+import { type AloneUpTo, type BreakRequest, changeBreak, type LifeRefusal } from '../domain/break-life.ts';
 import { isEnd } from '../domain/claim.ts';
 import { afterManualResolution } from '../domain/manual-resolution.ts';
 import { breakAssigned, breakExplained, breakOpened, breakResolved } from '../events.ts';
 import type { WorkingStore } from '../store.ts';
-import type { AdjustmentStore } from './adjustments.ts';
 import type { BreakStore } from './store.ts';
 
 /** Why an operator's request about a break is refused. */
@@ -34,7 +26,6 @@ export type BreakLife = ReturnType<typeof createBreakLife>;
 
 interface LifeDeps {
   readonly breaks: Pick<BreakStore, 'findAll' | 'save' | 'list'>;
-  readonly adjustmentStore: Pick<AdjustmentStore, 'propose'>;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
   readonly messaging: Pick<Messaging, 'groupCommit'>;
   /** Whether a break can be assigned to this name: that of an operator with a token of their own. */
@@ -70,44 +61,15 @@ async function change(
   const changed = changeBreak(current, request, { by, at, hasEnded }, deps.aloneUpTo);
   if (!changed.ok || changed.value === current) return changed;
   if (version !== undefined && version !== current.version) return refuse('break.changed');
-  const concluded = await concludedBy(deps, changed.value, request, session);
-  if (concluded === 'taken') return refuse('adjustment.differs');
-  await deps.breaks.save([concluded], session);
-  const what = whatBecame(request, concluded);
-  if (tracked && what)
-    await deps.store.save([afterManualResolution(tracked, kindsOf(concluded), what, at.getTime())], session);
-  emitChange(concluded, request, by, transaction);
-  return accept(concluded);
-}
-
-/** The effect of a request on the payment of its break; undefined if only the break changed. */
-function whatBecame(
-  { what }: BreakRequest,
-  { status }: Break,
-): Parameters<typeof afterManualResolution>[2] | undefined {
-  if (what === 'reopen') return what;
-  if (status !== 'resolved') return undefined;
-  if (what === 'approve') return 'resolve';
-  return what === 'resolve' || what === 'adjust' ? what : undefined;
-}
-
-/** The break after the outcome that the ledger already has for the order. */
-async function concludedBy(
-  { adjustmentStore }: LifeDeps,
-  changed: Break,
-  request: BreakRequest,
-  session: ClientSession,
-): Promise<Break | 'taken'> {
-  if (request.what !== 'adjust') return changed;
-  const outcome = await adjustmentStore.propose(request.terms.commandId, changed._id, session);
-  if (outcome === 'taken') return outcome;
-  return outcome ? concludeAdjustment(changed, outcome) : changed;
-}
-
-function emitChange(changed: Break, request: BreakRequest, by: string, { emit }: Transaction): void {
-  if (request.what === 'assign') emit(breakAssigned(changed, request.text, by));
-  if (request.what === 'reopen') emit(breakOpened(changed, by));
-  if (request.what === 'explain' || request.what === 'adjust') emit(breakExplained(changed, by));
-  const mayResolve = ['resolve', 'approve', 'adjust'].includes(request.what);
-  if (mayResolve && changed.status === 'resolved') emit(breakResolved(changed));
+  const { value } = changed;
+  await deps.breaks.save([value], session);
+  if (tracked) {
+    const payment = afterManualResolution(tracked, current, value, { by: 'person', at });
+    await deps.store.save([payment], session);
+  }
+  if (request.what === 'assign') transaction.emit(breakAssigned(value, request.text, by));
+  if (request.what === 'reopen') transaction.emit(breakOpened(value, by));
+  if (request.what === 'explain') transaction.emit(breakExplained(value, by));
+  if (current.status === 'open' && value.status === 'resolved') transaction.emit(breakResolved(value));
+  return changed;
 }

@@ -35,7 +35,9 @@ describe('the list of breaks', () => {
     status: number % 5 === 0 ? 'resolved' : 'open',
     ...(number % 4 === 0 && { owner: 'ama' }),
     ...(number % 8 === 0 && { explanation: 'stored' }),
-    ...(number % 50 === 1 && { resolutionProposedBy: 'ama' }),
+    ...(number % 50 === 1 && {
+      proposedResolution: { by: 'ama', at: new Date(0), resolution: 'x' },
+    }),
     version: 1,
     history: [],
   });
@@ -73,7 +75,7 @@ describe('the list of breaks', () => {
     ['status=assigned', (one) => one.status === 'open' && one.owner !== undefined && !one.explanation],
     ['status=explained', (one) => one.status === 'open' && one.explanation !== undefined],
     ['rail=other', ({ rail }) => rail === 'other'],
-    ['waitsForApproval=true', ({ resolutionProposedBy }) => resolutionProposedBy !== undefined],
+    ['waitsForApproval=true', ({ proposedResolution }) => proposedResolution !== undefined],
     ['currency=KES&owner=ama', ({ currency, owner }) => currency === 'KES' && owner === 'ama'],
   ])('skips none and repeats none: %s', async (query, isWanted) => {
     const newestFirst = (one: Break, other: Break) =>

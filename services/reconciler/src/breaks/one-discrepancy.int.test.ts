@@ -193,15 +193,30 @@ describe('a discrepancy that a close and a statement both find', () => {
   });
 });
 
-describe('an adjustment', () => {
-  const order = (commandId: string) => ({
-    commandId,
-    rail: 'upstream',
-    currency: 'KES',
-    amount: '1',
-    explanation: 'the rail took in another amount',
+describe('what people have resolved of a statement', () => {
+  it('stays resolved when its line is matched again, because another statement is dropped; a further one opens it', async () => {
+    const window = nextHour();
+    const [reference = ''] = await paidAt(window.startMs);
+    const first = await matched(window, line(reference, '-100', '0.49'));
+    const id = `${reference}/fee`;
+    expect((await change(id, 'resolve', { resolution: 'their prices' })).status).toBe(200);
+    const other = await matched(further(window), line(reference));
+    await request(`/statements/${other.id}`, { method: 'DELETE' });
+    const statusOf = async (statement: string) => {
+      const { status, body } = await request(`/statements/${statement}`);
+      return status === 200 ? body['status'] : status;
+    };
+    await until('the other is gone', async () => (await statusOf(other.id)) === 404);
+    await until('the first is matched', async () => (await statusOf(first.id)) === 'done');
+    expect(first.of(reference)).toMatchObject({ result: 'differs', breakId: id });
+    expect(await openOf(reference)).toEqual([]);
+    await matched(further(window), line(reference, '-100', '0.49'));
+    expect(await openOf(reference)).toEqual(['statement.differs']);
   });
-  const booked = (commandId: string) => ({
+});
+
+describe('an adjustment', () => {
+  const booked = (commandId: string, breakId: string) => ({
     topic: 'ledger' as const,
     key: 'upstream:KES',
     causationId: null,
@@ -214,6 +229,8 @@ describe('an adjustment', () => {
       amount: 100n,
       direction: 'surplus' as const,
       commandId,
+      breakId,
+      requestedAt: BigInt(Date.now()),
     },
   });
 
@@ -232,28 +249,20 @@ describe('an adjustment', () => {
     return { window, reference, id };
   }
 
-  it('is refused while another one of the same field waits, and what it has corrected is not found again', async () => {
+  it('has its break resolved, and what it has corrected is not found again', async () => {
     const { window, reference, id } = await twice();
-    expect((await change(id, 'adjustment', order(`bk-1-${reference}`))).status).toBe(200);
-    expect(await change(id, 'adjustment', order(`bk-2-${reference}`))).toMatchObject({
-      status: 409,
-      body: { code: 'pending' },
-    });
-    await change(id, 'withdraw', { commandId: `bk-1-${reference}` });
-    await change(id, 'adjustment', order(`bk-3-${reference}`));
-    await publish(booked(`bk-3-${reference}`));
+    await publish(booked(`cm-1-${reference}`, id));
     await until('the entry', async () => (await show(id))['status'] === 'resolved');
-    expect(await change(id, 'adjustment', order(`bk-4-${reference}`))).toMatchObject({ status: 409 });
     // A corrected difference is found again and opens nothing: the record names the break that corrected it.
     const again = await matched(further(window), line(reference, '-101'));
     expect(again.of(reference)).toMatchObject({ result: 'differs', breakId: id });
     expect(await openOf(reference)).toEqual([]);
-    // An order that was withdrawn but is booked all the same is noted.
-    await publish(booked(`bk-1-${reference}`));
-    await until('that entry', async () => {
-      const { adjustments } = await show(id);
-      return (adjustments as readonly { readonly status: string }[])[0]?.status === 'booked';
-    });
+    // A second order that is booked all the same is noted.
+    await publish(booked(`cm-2-${reference}`, id));
+    await until(
+      'that entry',
+      async () => (await show(id))['corrections']?.toString().includes('cm-2') === true,
+    );
     expect((await change(id, 'notes', { text: 'booked twice' })).status).toBe(200);
     // Another amount is news.
     await matched(
@@ -271,16 +280,6 @@ describe('an adjustment', () => {
       .updateOne({ _id: id as never }, { $set: { rail: 'other' } });
     await matched(further(window), line(reference, '-100'));
     expect(await openOf(reference)).toEqual(['callback.amount_differs']);
-  });
-
-  it('is taken of one of two that come at once', async () => {
-    for (let round = 0; round < 3; round += 1) {
-      const { reference, id } = await twice();
-      const rivals = await Promise.all(
-        [0, 1].map((at) => change(id, 'adjustment', order(`bk-${at}-${reference}`))),
-      );
-      expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['200', '409']);
-    }
   });
 
   it('has its break again, once the next run finds what a person has resolved', async () => {

@@ -1,8 +1,9 @@
 import type { Transaction } from '@pesewa/messaging';
 import type { Break, FoundBreak, Withdrawal } from '../domain/break.ts';
 import type { Verdict } from '../domain/judging.ts';
+import { noted, standingKinds } from '../domain/manual-resolution.ts';
 import { breakId, observe, toFoundBreak, toWithdrawal, withdraw } from '../domain/observing.ts';
-import { causeOf, remember, type Terms, type Tracked, withBreaks, withoutBreaks } from '../domain/tracked.ts';
+import { causeOf, type Terms, type Tracked, withBreaks, withoutBreaks } from '../domain/tracked.ts';
 import { breakOpened, breakResolved } from '../events.ts';
 import type { BreakStore } from './store.ts';
 
@@ -29,14 +30,14 @@ export async function applyReports(
   const after = new Map(before);
   for (const one of reports) {
     const current = after.get(idOf(one));
-    const next = nextOf(one, current);
+    const next = isWithdrawal(one) ? current && withdraw(one, current) : observe(one, current);
     if (!next) continue;
     after.set(next._id, next);
     const isOpen = next.status === 'open';
     if (isOpen && current?.status !== 'open') emit(breakOpened(next));
     if (!isOpen && current?.status === 'open') emit(breakResolved(next, one.cause));
     const payment = payments.get(one.reference);
-    if (payment) payments.set(one.reference, noted(payment, one, current, next));
+    if (payment) payments.set(one.reference, afterReport(payment, one, current, next));
   }
   const changed = [...after.values()].filter((one) => one !== before.get(one._id));
   await breaks.save(changed, session);
@@ -62,25 +63,13 @@ export function reportsOfVerdict(
   return [...gone, ...found];
 }
 
-function nextOf(one: BreakReport, current: Break | undefined): Break | undefined {
-  if (!isWithdrawal(one)) return observe(one, current);
-  return current && withdraw(one, current);
-}
-
-/** The payment with a report; a line of its timeline says which kind stands anew, or no more. */
-function noted(payment: Tracked, one: BreakReport, current: Break | undefined, next: Break): Tracked {
-  const { kind, at } = one;
-  const [did, does] = [stands(current, kind), stands(next, kind)];
-  const after = isWithdrawal(one) && !does ? withoutBreaks(payment, [kind]) : withBreaks(payment, [kind]);
-  if (did === does) return after;
-  const line = { what: does ? 'break' : 'resolved', detail: kind, atMs: at.getTime() } as const;
-  return { ...after, timeline: remember(after.timeline, line) };
+/** The payment with what was found of it, and without what nobody says any more. */
+function afterReport(payment: Tracked, one: BreakReport, current: Break | undefined, next: Break): Tracked {
+  const isGone = isWithdrawal(one) && !standingKinds(next).includes(one.kind);
+  const after = isGone ? withoutBreaks(payment, [one.kind]) : withBreaks(payment, [one.kind]);
+  return noted(after, current, next, one.at);
 }
 
 function isWithdrawal(one: BreakReport): one is Withdrawal {
   return 'resolution' in one;
-}
-
-function stands(one: Break | undefined, kind: BreakReport['kind']): boolean {
-  return one?.status === 'open' && one.observations.some((said) => said.kind === kind);
 }

@@ -7,8 +7,8 @@ import {
   breakOperations,
   formatPageCursor,
 } from '@pesewa/contracts';
-import { accept, amountProblem, type Clock, parsePositiveAmount, type Result, refuse } from '@pesewa/kernel';
-import { answer, refusalsAs, refused, type ServedRequest, serveOperations } from '@pesewa/runtime';
+import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
+import { answer, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Break } from '../domain/break.ts';
 import { breakKinds, isBreakKind } from '../domain/break-kinds.ts';
@@ -16,7 +16,7 @@ import type { BreakRequest } from '../domain/break-life.ts';
 import { answerFile, exportItems } from '../exports.ts';
 import type { BreakLife } from './life.ts';
 import { type BreakQuery, type BreakStore, pagesOfBreaks } from './store.ts';
-import { viewBreak, viewBreakDetail } from './views.ts';
+import { viewBreak, viewWholeBreak } from './views.ts';
 
 const BREAKS_PER_PAGE = 500;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -54,7 +54,7 @@ export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
     },
     show: async ({ parameters: { id } }) => {
       const found = await life.find(id);
-      return found ? answer(200, { ...viewBreakDetail(found), ...(await sidesOf(found)) }) : unknown;
+      return found ? answer(200, viewWholeBreak(found, await sidesOf(found))) : unknown;
     },
   });
   addChanges(operator, deps);
@@ -75,19 +75,15 @@ interface ChangeRequest<Body> {
 
 function addChanges(operator: Hono, { life }: BreakRouteDeps): void {
   const by =
-    <Body extends { readonly version?: number | undefined }>(
-      requestOf: (body: Body) => BreakRequest | string,
-    ) =>
+    <Body extends { readonly version?: number | undefined }>(requestOf: (body: Body) => BreakRequest) =>
     async ({ parameters: { id }, body, operator: name }: ChangeRequest<Body>) => {
-      const request = requestOf(body);
-      if (typeof request === 'string') return refused('invalid', request);
-      const changed = await life.change({ id, request, by: name, version: body.version });
-      if (changed.ok) return answer(200, viewBreakDetail(changed.value));
+      const changed = await life.change({ id, request: requestOf(body), by: name, version: body.version });
+      if (changed.ok) return answer(200, viewBreak(changed.value));
       if (changed.refusal !== 'resolution.proposed_already') return refuseBreak(changed.refusal);
       return refused('proposed_already', await whoProposed(id));
     };
   const whoProposed = async (id: string) => {
-    const who = (await life.find(id))?.resolutionProposedBy ?? 'another operator';
+    const who = (await life.find(id))?.proposedResolution?.by ?? 'another operator';
     return `${who} has resolved it, and it is of so much money that an approver must approve that, with approves: "${who}"`;
   };
   serveOperations(operator, breakChanges, {
@@ -99,23 +95,10 @@ function addChanges(operator: Hono, { life }: BreakRouteDeps): void {
     ),
     reject: by(({ reason }) => ({ what: 'reject', text: reason })),
     reopen: by(({ reason }) => ({ what: 'reopen', text: reason })),
-    adjustment: by(adjustRequest),
-    withdraw: by(({ commandId }) => ({ what: 'withdraw', text: commandId })),
   });
 }
 
 const unknown = refused('not_found', 'there is no such break');
-
-/** The request, or what is wrong with its amount. */
-function adjustRequest(body: ServedRequest<typeof breakChanges.adjustment>['body']): BreakRequest | string {
-  const { commandId: id, merchantId, rail = '', currency, explanation } = body;
-  const amount = parsePositiveAmount(body.amount.replace(/^[+-]/, ''), currency);
-  if (!amount.ok) return `amount without its sign ${amountProblem(amount.refusal, currency)}`;
-  const minor = body.amount.startsWith('-') ? -amount.value.minor : amount.value.minor;
-  const kind = merchantId === undefined ? 'suspense' : 'adjust';
-  const terms = { commandId: id, kind, target: merchantId ?? rail, currency, minor } as const;
-  return { what: 'adjust', terms, explanation };
-}
 
 const refuseBreak = refusalsAs({
   'break.unknown': ['not_found', unknown.message],
@@ -136,12 +119,6 @@ const refuseBreak = refusalsAs({
     'same_operator',
     'approves: you proposed to resolve it: another operator must approve that',
   ],
-  'adjustment.pending': [
-    'pending',
-    'an adjustment waits for the second operator: approve its order, or reject it and withdraw it here',
-  ],
-  'adjustment.differs': ['duplicate', 'commandId was used before, for another adjustment'],
-  'adjustment.unknown': ['not_pending', 'commandId: no such adjustment of this break is pending'],
   'operator.unknown': ['invalid', 'operator: there is none of this name: OPERATORS has their names'],
 });
 

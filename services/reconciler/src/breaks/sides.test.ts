@@ -55,9 +55,9 @@ const record = { run: 'st-1', line: 17, row: { ...row, reference: null, ...words
 const lines = [{ statement: 'st-1', line: 17, receipt: 'MP2', reference: 'INV-7', statusWord: 'Échec' }];
 
 it.each([
-  ['amount', 1_250n, { ours: '100', theirs: '112.5', lines, floatChange: '-12.5' }],
-  ['fee', -10n, { ours: '0.5', theirs: '0.4', lines, floatChange: '0.1' }],
-  ['status', null, { ours: 'completed', theirs: 'failed', lines, floatChange: null }],
+  ['amount', 1_250n, { ours: '100', theirs: '112.5', lines, floatChange: '-12.5', waitsFor: null }],
+  ['fee', -10n, { ours: '0.5', theirs: '0.4', lines, floatChange: '0.1', waitsFor: null }],
+  ['status', null, { ours: 'completed', theirs: 'failed', lines, floatChange: null, waitsFor: null }],
 ] as const)(
   'a difference of %s has both sides, its lines and what it moves',
   async (field, amount, sides) => {
@@ -81,7 +81,10 @@ it("the rail's amount of a reversal is what its line has", async () => {
 
 it('nothing is booked for a payment that is open, or that nobody knows', async () => {
   const open: Tracked = { ...ended, status: 'open' };
-  expect((await readSides(sources(open), found('amount', 5n))).floatChange).toBeNull();
+  expect(await readSides(sources(open), found('amount', 5n))).toMatchObject({
+    floatChange: null,
+    waitsFor: 'end',
+  });
   expect(await readSides(sources(undefined), found('amount', 5n))).toMatchObject({
     ours: null,
     theirs: null,
@@ -95,5 +98,6 @@ it('a drift has our float and the balance at the rail', async () => {
     theirs: '87.5',
     lines: [],
     floatChange: '-12.5',
+    waitsFor: null,
   });
 });

@@ -2,6 +2,8 @@ import type { BreakSidesView, PaymentKind } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
 import type { Break } from '../domain/break.ts';
 import type { Field } from '../domain/break-kinds.ts';
+import { orderWaitsFor } from '../domain/break-life.ts';
+import { isEnd } from '../domain/claim.ts';
 import { type Side, sideOf } from '../domain/close.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import type { RecordDocument, StatementStore } from '../statements/store.ts';
@@ -39,6 +41,7 @@ export async function readSides(sources: SideSources, one: Break): Promise<Break
       statusWord: row?.statusWord,
     })),
     floatChange: tracked ? floatChangeOf(one, tracked) : null,
+    waitsFor: orderWaitsFor(one, { hasEnded: terms ? isEnd(tracked.status) : null }),
   };
 }
 
@@ -50,6 +53,7 @@ async function sidesOfWallet({ wallets }: SideSources, one: Break): Promise<Brea
     theirs: wallet ? text(wallet.latest.railBalance) : null,
     lines: [],
     floatChange: one.amount === null || one.currency === null ? null : formatAmount(one.amount, one.currency),
+    waitsFor: null,
   };
 }
 

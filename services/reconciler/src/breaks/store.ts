@@ -19,12 +19,6 @@ interface BreakPageQuery extends BreakQuery {
   readonly limit: number;
 }
 
-/** A page of breaks, the most recently opened first, and the cursor of the next one. */
-export interface BreakPage {
-  readonly items: readonly Break[];
-  readonly next: PageCursor | null;
-}
-
 /** The breaks of this service's database. "Open" means not resolved everywhere in this interface. */
 export type BreakStore = ReturnType<typeof openBreakStore>;
 
@@ -65,7 +59,7 @@ export function openBreakStore(db: Db) {
     /** How much money the open ones are about, by currency; read from the same index alone. */
     sumOpen: () => sumOpen(collection),
     /** Sorted by when they were first opened, which never changes: no page skips or repeats one. */
-    list: async ({ after, limit, ...query }: BreakPageQuery): Promise<BreakPage> => {
+    list: async ({ after, limit, ...query }: BreakPageQuery) => {
       const filter = { $and: [filterOf(query), afterCursor('openedAt', after)] };
       const items = await collection.find(filter).sort(BREAKS_BY_TIME).limit(limit).toArray();
       return { items, next: nextCursor(items, limit, ({ openedAt }) => openedAt) };
@@ -118,27 +112,14 @@ async function sumOpen(collection: Collection<Break>): Promise<readonly OpenSum[
     .toArray();
 }
 
-function filterOf({
-  reference,
-  status,
-  kind,
-  rail,
-  currency,
-  owner,
-  observer,
-  before,
-  waitsForApproval,
-}: BreakQuery): Filter<Break> {
+function filterOf({ status, kind, observer, before, waitsForApproval, ...same }: BreakQuery): Filter<Break> {
   return {
+    ...Object.fromEntries(Object.entries(same).filter(([, value]) => value !== undefined)),
     // In a separate clause, because it may also have a condition on the owner.
     ...(status !== undefined && { $and: [statuses[status]] }),
-    ...(reference !== undefined && { reference }),
     ...(kind !== undefined && { 'observations.kind': kind }),
-    ...(rail !== undefined && { rail }),
-    ...(currency !== undefined && { currency }),
-    ...(owner !== undefined && { owner }),
     ...(observer !== undefined && { 'observations.observer': observer }),
-    ...(waitsForApproval !== undefined && { resolutionProposedBy: { $exists: true } }),
+    ...(waitsForApproval !== undefined && { proposedResolution: { $exists: true } }),
     // `openedAt` narrows the index; it is never later than `since`, which is the actual condition.
     ...(before && { openedAt: { $lt: before }, since: { $lt: before } }),
   };

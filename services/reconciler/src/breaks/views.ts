@@ -1,11 +1,10 @@
-import { type AdjustmentView, type BreakDetailView, type BreakView } from '@pesewa/contracts';
+import type { BreakSidesView, BreakView, ShownBreakView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import type { Adjustment } from '../domain/adjustments.ts';
-import { type Break, type BreakChange, proposedResolutionOf, statusOf } from '../domain/break.ts';
+import { type Break, type BreakChange, statusOf } from '../domain/break.ts';
 
 /** A break as operators see it in lists: amounts in signed decimal text, times in UTC. */
 export function viewBreak(one: Break): BreakView {
-  const proposed = proposedResolutionOf(one);
+  const { proposedResolution: proposed } = one;
   return {
     id: one._id,
     kind: one.kind,
@@ -27,8 +26,8 @@ export function viewBreak(one: Break): BreakView {
   };
 }
 
-/** One break with its history, its adjustments, and links to everything else known about it. */
-export function viewBreakDetail(one: Break): BreakDetailView {
+/** One break with its history, its corrections, and what both sides have. */
+export function viewWholeBreak(one: Break, sides: BreakSidesView): ShownBreakView {
   return {
     ...viewBreak(one),
     observations: one.observations.map(({ observer, kind, amount, detail, at, currency }) => ({
@@ -38,34 +37,9 @@ export function viewBreakDetail(one: Break): BreakDetailView {
       detail,
       at: at.toISOString(),
     })),
-    resolutionProposedBy: one.resolutionProposedBy ?? null,
-    adjustments: (one.adjustments ?? []).map(viewAdjustment),
+    corrections: (one.corrections ?? []).map(({ commandId }) => commandId),
     history: one.history.map((change) => viewChange(change, one.currency)),
-    links: linksOf(one),
-  };
-}
-
-function viewAdjustment({
-  commandId,
-  kind,
-  target,
-  currency,
-  minor,
-  by,
-  at,
-  status,
-  concludedAt,
-}: Adjustment): AdjustmentView {
-  return {
-    commandId,
-    kind,
-    ...(kind === 'adjust' ? { merchantId: target } : { rail: target }),
-    currency,
-    amount: formatAmount(minor, currency),
-    proposedBy: by,
-    proposedAt: at.toISOString(),
-    status,
-    concludedAt: concludedAt?.toISOString() ?? null,
+    ...sides,
   };
 }
 
@@ -75,40 +49,4 @@ function viewChange({ at, by, what, text: said, amount = null }: BreakChange, cu
 
 function text(amount: bigint | null, currency: string | null): string | null {
   return amount === null || currency === null ? null : formatAmount(amount, currency);
-}
-
-/**
- * Paths of the services' operator APIs (ADR 60); a service that does not know the payment answers an empty list, or
- * 404.
- */
-function linksOf(one: Break) {
-  const orders = (one.adjustments ?? []).map(({ commandId }) => ({
-    service: 'ledger',
-    path: `/commands/${encodeURIComponent(commandId)}`,
-  }));
-  return [...subjectLinks(one), ...orders];
-}
-
-function subjectLinks(one: Break) {
-  return one.field === 'balance' ? walletLinks(one) : paymentLinks(one);
-}
-
-function walletLinks({ reference, rail, currency }: Break) {
-  const [ofRail = '', ofCurrency = ''] = reference.split(':');
-  const query = new URLSearchParams({ rail: rail ?? ofRail, currency: currency ?? ofCurrency });
-  return [{ service: 'reconciler', path: `/runs?${query.toString()}` }];
-}
-
-function paymentLinks({ reference }: Break) {
-  const about = new URLSearchParams({ reference }).toString();
-  const link = (service: string, path: string) => ({ service, path: `${path}?${about}` });
-  return [
-    link('reconciler', '/timeline'),
-    link('reconciler', '/breaks'),
-    link('reconciler', '/decisions'),
-    link(reference.startsWith('co-') ? 'collection-gateway' : 'payout-gateway', '/payments'),
-    link('ledger', '/entries'),
-    link('webhook-ingress', '/callbacks'),
-    link('webhook-dispatcher', '/deliveries'),
-  ];
 }

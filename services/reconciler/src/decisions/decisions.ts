@@ -3,8 +3,6 @@ import {
   type Clock,
   displayAmount,
   type Ids,
-  type Money,
-  type PositiveAmountRefusal,
   parsePositiveAmount,
   type Result,
   refuse,
@@ -14,7 +12,7 @@ import type { ClientSession } from 'mongodb';
 import { commitEach } from '../batches.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { claimedAmount } from '../domain/amounts.ts';
-import { type BreakChange, changed, kindsOf } from '../domain/break.ts';
+import { type Break, type BreakChange, changed, kindsOf } from '../domain/break.ts';
 import {
   type ApprovedDecision,
   blocksOthers,
@@ -58,32 +56,23 @@ interface Proposed {
   readonly dryRun: boolean;
 }
 
-interface Decided {
-  readonly id: string;
-  readonly verdict: OperatorVerdict;
-}
-
 /** Builds {@link Decisions}. */
 export function createDecisions(deps: DecisionDeps) {
   const proposing = commitEach(deps.messaging, 'reconciler.proposal', (proposed: Proposed, transaction) =>
     propose(deps, proposed, transaction),
   );
-  const deciding = commitEach(deps.messaging, 'reconciler.decision', (decided: Decided, transaction) =>
-    conclude(deps, decided, transaction),
+  const deciding = commitEach(
+    deps.messaging,
+    'reconciler.decision',
+    (decided: Parameters<typeof conclude>[1], transaction) => conclude(deps, decided, transaction),
   );
   return {
     /**
      * Records a proposal once. The same proposal again gives the same decision; a different one under its id is refused.
      * With `dryRun` it is only judged.
      */
-    propose: (
-      request: DecisionRequest,
-      by: string,
-      {
-        id = deps.ids.next('dc'),
-        dryRun = false,
-      }: { readonly id?: string | undefined; readonly dryRun?: boolean } = {},
-    ) => proposing({ request, by, id, dryRun }),
+    propose: ({ id = deps.ids.next('dc'), ...proposed }: Omit<Proposed, 'id'> & { readonly id?: string }) =>
+      proposing({ ...proposed, id }),
     /** Approves or rejects; an approval publishes the decision in the same transaction. */
     decide: (id: string, verdict: Omit<OperatorVerdict, 'at'>) =>
       deciding({ id, verdict: { ...verdict, at: new Date(deps.clock.nowMs()) } }),
@@ -99,51 +88,55 @@ async function propose(
 ): Promise<Result<Decision, ProposeRefusal>> {
   const at = new Date(deps.clock.nowMs());
   const [taken] = await deps.decisionStore.find({ id }, session);
-  const breakId = await chosenBreak(deps, request, taken, session);
-  const matter = await matterOf(deps, breakId, request, session);
-  const about = matter.ok ? matter.value : taken;
-  if (!about) return matter.ok ? refuse('break.unknown') : matter;
-  const { reference } = about;
-  const terms = termsOf(request, about);
-  if (!terms.ok) return taken ? refuse('decision.differs') : terms;
-  const named = { id, breakId, reference, ...saidIn(request), ...(matter.ok && groundsOf(matter.value)) };
-  const proposal: Decision = { ...named, ...terms.value, requestedBy: by, at, status: 'proposed' };
-  if (taken) return isSameDecision(taken, proposal) ? accept(taken) : refuse('decision.differs');
+  if (taken) return isSameDecision(taken, request, by) ? accept(taken) : refuse('decision.differs');
+  const about = await chosenBreak(deps, request, session);
+  const matter = await matterOf(deps, about, request, session);
   if (!matter.ok) return matter;
-  if (proposal.despite === undefined && isFarBeyond(proposal.minor, matter.value.minor))
-    return refuse('amount.far_beyond');
+  const { about: held, tracked, terms } = matter.value;
+  const { reference } = held;
+  const { currency, amount: asked, merchantId, rail } = terms;
+  const { amount: written = '', outcome, note, despite } = request;
+  const money = outcome ? accept({ currency, minor: asked }) : parsePositiveAmount(written, currency);
+  if (!money.ok) return money;
+  if (despite === undefined && isFarBeyond(money.value.minor, asked)) return refuse('amount.far_beyond');
   const others = await deps.decisionStore.find({ reference }, session);
   if (others.some((other) => blocksOthers(other, at.getTime()))) return refuse('decision.open');
+  const claimed = claimedAmount(tracked, terms);
+  const proposal: Decision = {
+    id,
+    breakId: held._id,
+    reference,
+    ...money.value,
+    asked,
+    merchantId,
+    rail,
+    requestedBy: by,
+    at,
+    ...(outcome && { outcome }),
+    ...(note !== undefined && { note }),
+    ...(despite !== undefined && { despite }),
+    // What a proposal is judged by is kept with it, so that the second operator sees what the first one saw.
+    ...(claimed !== null && { claimed }),
+    status: 'proposed',
+  };
   if (dryRun) return accept(proposal);
-  if (!(await holdFor(deps, proposal, { by, at, what: 'decision proposed' }, session)))
-    return refuse('break.closed');
+  await noteIn(deps, held, proposal, { by, at, what: 'decision proposed' }, session);
   // Concurrent decisions about the payment conflict, whichever of its breaks they are about.
   await deps.store.guard(reference, session);
   await deps.decisionStore.insert(proposal, session);
   return accept(proposal);
 }
 
-/** What its proposer says of it. */
-function saidIn({ note, despite }: DecisionRequest): Pick<Decision, 'note' | 'despite'> {
-  return { ...(note !== undefined && { note }), ...(despite !== undefined && { despite }) };
-}
-
-/** What a proposal is judged by, kept with it so that the second operator sees what the first one saw. */
-function groundsOf({ minor: asked, tracked, terms }: Matter) {
-  const claimed = claimedAmount(tracked, terms);
-  const { merchantId, rail } = terms;
-  return { asked, merchantId, rail, ...(claimed !== null && { claimed }) };
-}
-
 async function conclude(
   deps: DecisionDeps,
-  { id, verdict }: Decided,
+  { id, verdict }: { readonly id: string; readonly verdict: OperatorVerdict },
   transaction: Transaction,
 ): Promise<Result<Decision, DecideRefusal>> {
   const { session } = transaction;
   const [decision] = await deps.decisionStore.find({ id }, session);
   if (!decision) return refuse('decision.unknown');
-  const matter = await matterOf(deps, decision.breakId, decision, session);
+  const [about] = await deps.breaks.findAll([decision.breakId], session);
+  const matter = await matterOf(deps, about, decision, session);
   const railFee = matter.ok ? feeOf(deps, decision, matter.value.terms) : undefined;
   const decided = decide(decision, verdict, railFee ?? 0n);
   if (!decided.ok || decided.value === decision) return decided;
@@ -153,10 +146,10 @@ async function conclude(
     if (!matter.ok) return matter;
     // Without the rail's schedule a fee of zero would be booked.
     if (railFee === undefined) return refuse('rail.unconfigured');
-    if (!(await holdFor(deps, value, { by, at, what: 'decision approved' }, session)))
-      return refuse('break.closed');
     await publish(deps, value, matter.value, transaction);
-  } else await holdFor(deps, value, { by, at, what: 'decision rejected' }, session);
+  }
+  const what = value.status === 'approved' ? 'decision approved' : 'decision rejected';
+  if (about?.status === 'open') await noteIn(deps, about, value, { by, at, what }, session);
   await deps.decisionStore.decide(value, session);
   return decided;
 }
@@ -186,67 +179,48 @@ async function publish(
   emit(decisionApproved(tracked, terms, approved));
 }
 
-/** Notes the change in the history of a decision's break, which a concurrent change conflicts with; false if it is not open. */
-async function holdFor(
+/** Notes the change in the history of a decision's open break, which a concurrent change conflicts with. */
+async function noteIn(
   { breaks }: DecisionDeps,
-  decision: Decision,
-  { by, at, what }: Pick<BreakChange, 'by' | 'at' | 'what'>,
+  about: Break,
+  { id, outcome, minor, currency }: Decision,
+  line: Pick<BreakChange, 'by' | 'at' | 'what'>,
   session: ClientSession,
-): Promise<boolean> {
-  const [held] = await breaks.findAll([decision.breakId], session);
-  if (held?.status !== 'open') return false;
-  await breaks.save([changed(held, { by, at, what, text: textOf(decision) })], session);
-  return true;
+): Promise<void> {
+  const text = `${outcome ?? displayAmount(minor, currency)}: ${id}`;
+  await breaks.save([changed(about, { ...line, text })], session);
 }
 
-function textOf({ id, outcome, minor, currency }: Decision): string {
-  return `${outcome ?? displayAmount(minor, currency)}: ${id}`;
-}
-
-/** The break that a request is about: the named one, else the one its id was used for, else the first open one. */
+/** The break that a request is about: the first open one in which an outcome can be decided, else the first. */
 async function chosenBreak(
   { breaks }: DecisionDeps,
-  request: DecisionRequest,
-  taken: Decision | undefined,
+  { breakIds }: DecisionRequest,
   session: ClientSession,
-): Promise<string> {
-  if (taken && request.breakIds.includes(taken.breakId)) return taken.breakId;
-  const kept = new Map((await breaks.findAll(request.breakIds, session)).map((one) => [one._id, one]));
-  const found = request.breakIds.flatMap((id) => kept.get(id) ?? []);
+): Promise<Break | undefined> {
+  const kept = new Map((await breaks.findAll(breakIds, session)).map((one) => [one._id, one]));
+  const found = breakIds.flatMap((id) => kept.get(id) ?? []);
   const there = found.filter((one) => kindsOf(one).some((kind) => OUTCOME_DECIDABLE.includes(kind)));
-  const chosen = there.find(({ status }) => status === 'open') ?? there[0] ?? found[0];
-  return chosen?._id ?? request.breakIds[0] ?? '';
+  return there.find(({ status }) => status === 'open') ?? there[0] ?? found[0];
 }
 
-/** The decided terms: an amount as written, or an outcome with the amount that was asked. */
-function termsOf(
-  request: DecisionRequest,
-  { currency, minor }: Money,
-): Result<Money & Pick<Decision, 'outcome'>, PositiveAmountRefusal> {
-  const { amount = '', outcome } = request;
-  return outcome ? accept({ currency, minor, outcome }) : parsePositiveAmount(amount, currency);
-}
-
-/** The subject of a decision: the open break of an open payment; the money is what the payment asks for. */
-interface Matter extends Money {
-  readonly reference: string;
+/** The subject of a decision: the open break of an open payment. */
+interface Matter {
+  readonly about: Break;
   readonly tracked: Tracked;
   readonly terms: Terms;
 }
 
 async function matterOf(
-  { breaks, store }: Pick<DecisionDeps, 'breaks' | 'store'>,
-  breakId: string,
+  { store }: Pick<DecisionDeps, 'store'>,
+  about: Break | undefined,
   { outcome }: Pick<Decision, 'outcome'>,
   session: ClientSession,
 ): Promise<Result<Matter, UndecidableReason>> {
-  const [about] = await breaks.findAll([breakId], session);
-  const reference = about?.reference ?? '';
-  const tracked = about && (await store.load([reference], session)).get(reference);
-  const decidable = about && { status: about.status, kinds: kindsOf(about) };
+  if (!about) return refuse('break.unknown');
+  const { reference, status } = about;
+  const tracked = (await store.load([reference], session)).get(reference);
+  const decidable = { status, kinds: kindsOf(about) };
   const why = whyUndecidable(decidable, tracked, outcome ? 'outcome' : 'amount');
   if (why) return refuse(why);
-  const terms = tracked?.terms;
-  if (!about || !tracked || !terms) return refuse('break.unknown');
-  return accept({ reference, currency: terms.currency, minor: terms.amount, tracked, terms });
+  return tracked?.terms ? accept({ about, tracked, terms: tracked.terms }) : refuse('break.unknown');
 }

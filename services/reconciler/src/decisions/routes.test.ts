@@ -22,8 +22,8 @@ function open(
   const routes = new Hono();
   addDecisionRoutes(routes, {
     decisions: {
-      propose: async (...call) => {
-        said.push(call);
+      propose: async (given) => {
+        said.push(given);
         return answers.proposed ?? accept(proposed);
       },
       decide: async (...call) => {
@@ -67,11 +67,16 @@ describe('the routes of decisions', () => {
     expect(body).toMatchObject({ id: 'dc-1', amount: '100.5', status: 'proposed', requestedBy: 'ama' });
     const { breakId } = proposed;
     expect(said).toEqual([
-      [{ breakIds: [breakId], amount: '100.50', note: 'why' }, 'ama', { id: 'd-1', dryRun: false }],
+      {
+        request: { breakIds: [breakId], amount: '100.50', note: 'why' },
+        by: 'ama',
+        id: 'd-1',
+        dryRun: false,
+      },
     ]);
     const dry = { ...request, despite: 'it is right', dryRun: true };
     expect(await ask('/decisions', dry)).toMatchObject([200, { id: 'dc-1' }]);
-    expect(said.at(-1)).toMatchObject([{ despite: 'it is right' }, 'ama', { dryRun: true }]);
+    expect(said.at(-1)).toMatchObject({ request: { despite: 'it is right' }, by: 'ama', dryRun: true });
   });
 
   it.each<[string, string, object | undefined]>([
@@ -121,8 +126,8 @@ describe('the routes of decisions', () => {
     await ask('/decisions', { ...outcome, breakId: 'po-1/status' });
     const breakIds = ['po-1/status', 'po-1/amount'];
     expect(said).toMatchObject([
-      [{ ...outcome, breakIds }, 'ama', { dryRun: false }],
-      [{ ...outcome, breakIds: ['po-1/status'] }, 'ama', { dryRun: false }],
+      { request: { ...outcome, breakIds }, by: 'ama', dryRun: false },
+      { request: { ...outcome, breakIds: ['po-1/status'] }, by: 'ama', dryRun: false },
     ]);
   });
 

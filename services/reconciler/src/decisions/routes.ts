@@ -40,7 +40,8 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
     },
     propose: async ({ body, operator: by }) => {
       const { commandId: id, dryRun } = body;
-      const proposed = await decisions.propose(requestOf(body), by, { id, dryRun });
+      const given = { request: requestOf(body), by, dryRun, ...(id !== undefined && { id }) };
+      const proposed = await decisions.propose(given);
       if (proposed.ok) return answer(dryRun ? 200 : 202, viewDecision(proposed.value));
       const about = body.reference ?? body.breakId?.split('/')[0];
       return proposed.refusal === 'decision.open'
@@ -120,7 +121,6 @@ function whyUndecided(pending: Decision | undefined): string {
 function viewDecision(decision: Decision): DecisionView {
   const { id, breakId: about, reference: of, currency, minor, requestedBy, at } = decision;
   const { merchantId, rail, asked, claimed, outcome, note, despite, status } = decision;
-  const text = (amount?: bigint) => (amount === undefined ? undefined : formatAmount(amount, currency));
   return {
     id,
     breakId: about,
@@ -129,8 +129,8 @@ function viewDecision(decision: Decision): DecisionView {
     amount: formatAmount(minor, currency),
     merchantId,
     rail,
-    asked: text(asked),
-    claimed: text(claimed),
+    asked: formatAmount(asked, currency),
+    claimed: claimed === undefined ? undefined : formatAmount(claimed, currency),
     outcome,
     note,
     despite,

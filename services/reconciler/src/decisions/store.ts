@@ -4,12 +4,6 @@ import type { ClientSession, Db, Filter } from 'mongodb';
 import type { Decision } from '../domain/decisions.ts';
 import type { AppliedDecision } from '../working-set.ts';
 
-/** A page of decisions, the newest first, and the cursor of the next one. */
-export interface DecisionPage {
-  readonly items: readonly Decision[];
-  readonly next: PageCursor | null;
-}
-
 /** Which decisions are listed. */
 export interface DecisionQuery {
   readonly status?: Decision['status'] | undefined;
@@ -47,7 +41,7 @@ export function openDecisionStore(db: Db) {
       // Read in this transaction's snapshot: a concurrent decision is a conflict, and the transaction reruns.
       if (matchedCount !== 1) throw new Error('a proposal was decided twice at once');
     },
-    list: async ({ status, reference, after, limit }: DecisionQuery): Promise<DecisionPage> => {
+    list: async ({ status, reference, after, limit }: DecisionQuery) => {
       const filter: Filter<DecisionDocument> = {
         ...(status !== undefined && { status }),
         ...(reference !== undefined && { reference }),
@@ -66,19 +60,13 @@ export function openDecisionStore(db: Db) {
     ): Promise<void> => {
       const writes = applied.map((one) => ({
         updateMany: {
-          filter: { ...decidedBy(one), status: 'approved' as const },
+          filter: { ...one, status: 'approved' as const },
           update: { $set: { status: 'applied' as const, appliedAt } },
         },
       }));
       await collection.bulkWrite(writes, { session });
     },
   };
-}
-
-/** The filter for decisions that a payment has ended by. */
-function decidedBy(applied: AppliedDecision): Filter<DecisionDocument> {
-  if ('outcome' in applied) return applied;
-  return { breakId: applied.breakId, minor: applied.amount };
 }
 
 function toDecision({ _id, ...decision }: DecisionDocument): Decision {

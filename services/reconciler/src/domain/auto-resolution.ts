@@ -99,14 +99,10 @@ function isResolvedByEnd(before: Tracked, { kind, amount }: Terms): boolean {
 }
 
 /** The payment without what is gone; the callbacks' claims about a decided amount are judged too. */
-export function afterAutoResolutions(
-  tracked: Tracked,
-  autoResolutions: readonly Pick<AutoResolution, 'kind'>[],
-): Tracked {
-  const kinds = autoResolutions.map(({ kind }) => kind);
-  const isResolvedNow = kinds.includes(RESOLVED_BY_END);
+export function afterAutoResolutions(tracked: Tracked, kinds: readonly BreakKind[]): Tracked {
+  const isJudged = kinds.includes(RESOLVED_BY_END);
   return {
     ...withoutBreaks(tracked, kinds),
-    ...(isResolvedNow && { claimsJudged: tracked.callbacks.length }),
+    ...(isJudged && { claimsJudged: tracked.callbacks.length }),
   };
 }

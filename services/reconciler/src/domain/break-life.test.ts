@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AdjustmentTerms } from './adjustments.ts';
-import { type Break, type FoundBreak, statusOf } from './break.ts';
+import { type Break, type FoundBreak, resolved, statusOf } from './break.ts';
 import { type BreakKind, breakKinds, termsOfBreak } from './break-kinds.ts';
-import { type BreakRequest, changeBreak, concludeAdjustment, type Requester } from './break-life.ts';
-import { closeBreak, observe } from './observing.ts';
+import { type BreakRequest, changeBreak, orderWaitsFor, type Requester } from './break-life.ts';
+import { observe } from './observing.ts';
 
 const day = (number: number) => new Date(Date.UTC(2026, 10, number));
 const found: FoundBreak = {
@@ -23,16 +22,6 @@ const requests = {
   resolve: { what: 'resolve', text: 'they paid it back' },
   reopen: { what: 'reopen', text: 'they did not' },
 } as const satisfies Record<string, BreakRequest>;
-const terms: AdjustmentTerms = {
-  commandId: 'bk-1',
-  kind: 'suspense',
-  target: 'upstream',
-  currency: 'KES',
-  minor: -100n,
-};
-const adjust: BreakRequest = { what: 'adjust', terms, explanation: 'the rail lost it' };
-const withdraw: BreakRequest = { what: 'withdraw', text: 'bk-1' };
-
 const ama = (number = 2, hasEnded: Requester['hasEnded'] = null): Requester => ({
   by: 'ama',
   at: day(number),
@@ -97,14 +86,14 @@ describe('the life of a break', () => {
   });
 
   it('reopens a resolved break that is found again: without an owner, and with its history', () => {
-    const resolved = after([requests.assign, requests.explain, requests.resolve]);
-    const again = observe({ ...found, amount: -70n, at: day(9) }, resolved);
+    const judged = after([requests.assign, requests.explain, requests.resolve]);
+    const again = observe({ ...found, amount: -70n, at: day(9) }, judged);
     expect(statusOf(again)).toBe('open');
     expect(again).toMatchObject({
       amount: -70n,
       openedAt: day(1),
       since: day(9),
-      version: resolved.version + 1,
+      version: judged.version + 1,
     });
     for (const gone of ['owner', 'explanation', 'resolution', 'resolvedAt', 'resolvedBy'])
       expect(again).not.toHaveProperty(gone);
@@ -125,9 +114,9 @@ describe('the life of a break', () => {
     expect(other.history.at(-1)).toMatchObject({ what: 'found again', by: null, amount: -70n });
   });
 
-  it('closes by itself with its cause, whether or not it is assigned, and once', () => {
+  it('closes by itself with its cause, whether or not it is assigned', () => {
     const explained = after([requests.assign, requests.explain]);
-    const closed = closeBreak(explained, 'back in range', day(4));
+    const closed = resolved(explained, { by: null, at: day(4) }, 'back in range');
     expect(closed).toMatchObject({
       status: 'resolved',
       resolution: 'back in range',
@@ -135,11 +124,10 @@ describe('the life of a break', () => {
       owner: 'kofi',
     });
     expect(closed).not.toHaveProperty('resolvedBy');
-    expect(closeBreak(closed, 'again', day(5))).toBe(closed);
     expect(after([requests.reopen, requests.resolve], closed)).toMatchObject({ resolvedBy: 'ama' });
   });
 
-  it('is resolved by hand, and adjusted, as its kind allows', () => {
+  it('is resolved by hand, and corrected by an order, as its kind allows', () => {
     const expected = {
       final: null,
       again: null,
@@ -147,20 +135,20 @@ describe('the life of a break', () => {
       decided: 'break.waits_for_decision',
     } as const;
     // The end of an open payment may still book what the rail reports.
-    const early = { ...expected, again: 'break.waits_for_end' } as const;
     const rails = ['poll', 'close', 'statement'];
     const said = { amount: -100n, detail: 'x', at: day(1), currency: 'KES' };
     for (const kind of Object.keys(breakKinds) as BreakKind[]) {
       const { manualResolution, observer } = termsOfBreak(kind);
       const current = { ...stages.open, kind, observations: [{ ...said, observer, kind }] };
-      for (const request of [requests.resolve, adjust]) {
-        const refusals = [true, null, false].map((hasEnded) => {
-          const changed = changeBreak(current, request, ama(3, hasEnded));
-          return changed.ok ? null : changed.refusal;
-        });
-        const waits = request === adjust && rails.includes(observer) ? early : expected;
-        expect([kind, ...refusals]).toEqual([kind, null, null, waits[manualResolution]]);
-      }
+      const refusals = [true, null, false].map((hasEnded) => {
+        const changed = changeBreak(current, requests.resolve, ama(3, hasEnded));
+        return changed.ok ? null : changed.refusal;
+      });
+      expect([kind, ...refusals]).toEqual([kind, null, null, expected[manualResolution]]);
+      const waits = [true, null, false].map((hasEnded) => orderWaitsFor(current, { hasEnded }));
+      const early = rails.includes(observer) && manualResolution !== 'decided' ? 'end' : null;
+      const first = { final: early, again: early, ended: 'end', decided: 'decision' } as const;
+      expect([kind, ...waits]).toEqual([kind, null, null, first[manualResolution]]);
     }
     // What any of its observers says must be over.
     const reported: Break = {
@@ -193,82 +181,5 @@ describe('the life of a break', () => {
     expect(current.history[0]?.what).toBe('opened');
     expect(current.history.filter(({ what }) => what === 'noted')).toHaveLength(100);
     expect(current.history.at(-1)).toMatchObject({ what: 'resolved', by: 'ama' });
-  });
-});
-
-describe('the adjustment of a break', () => {
-  const proposed = after([adjust]);
-
-  it('is withdrawn however long the history is, so that the break can be resolved', () => {
-    let full = after([]);
-    for (let number = 0; number < 99; number += 1)
-      full = after([{ what: 'note', text: `note ${number}` }], full);
-    const waiting = after([adjust], full);
-    expect(changeBreak(waiting, requests.note, ama())).toEqual({ ok: false, refusal: 'break.full' });
-    expect(after([withdraw, requests.resolve], waiting).status).toBe('resolved');
-  });
-
-  const booked = { commandId: 'bk-1', at: day(7), status: 'booked', terms } as const;
-
-  it('explains it, one at a time, and the same again is one', () => {
-    expect(statusOf(proposed)).toBe('explained');
-    expect(proposed.adjustments).toMatchObject([{ ...terms, status: 'proposed', by: 'ama' }]);
-    const again = changeBreak(proposed, adjust, { ...ama(), by: 'kofi' });
-    expect(again).toEqual({ ok: true, value: proposed });
-    const refusalOf = (request: BreakRequest, of = proposed) => {
-      const changed = changeBreak(of, request, ama(3, true));
-      return changed.ok ? null : changed.refusal;
-    };
-    for (const other of [
-      { minor: -1n },
-      { currency: 'XOF' },
-      { target: 'other' },
-      { kind: 'adjust' },
-    ] as const)
-      expect(refusalOf({ ...adjust, terms: { ...terms, ...other } })).toBe('adjustment.differs');
-    expect(refusalOf({ ...adjust, terms: { ...terms, commandId: 'bk-2' } })).toBe('adjustment.pending');
-    expect(refusalOf(requests.resolve)).toBe('adjustment.pending');
-    expect(refusalOf({ what: 'withdraw', text: 'bk-2' })).toBe('adjustment.unknown');
-    expect(refusalOf(adjust, stages.resolved)).toBe('break.resolved');
-    const withdrawn = after([withdraw], proposed);
-    expect(statusOf(withdrawn)).toBe('open');
-    expect(refusalOf(adjust, withdrawn)).toBe('adjustment.differs');
-    expect(refusalOf(requests.resolve, withdrawn)).toBeNull();
-  });
-
-  it('resolves it once the ledger has booked it, as proposed, and once', () => {
-    const concluded = concludeAdjustment(proposed, booked);
-    expect(concluded).toMatchObject({
-      status: 'resolved',
-      resolution: 'the ledger booked bk-1',
-      resolvedAt: day(7),
-    });
-    expect(concluded.adjustments).toMatchObject([{ status: 'booked', concludedAt: day(7) }]);
-    expect(concludeAdjustment(concluded, booked)).toBe(concluded);
-    expect(concludeAdjustment(stages.open, booked)).toBe(stages.open);
-  });
-
-  it('is noted where the break closed by itself before, or its order was withdrawn too late', () => {
-    const closed = closeBreak(proposed, 'back in range', day(4));
-    const late = concludeAdjustment(closed, booked);
-    expect(late).toMatchObject({ status: 'resolved', resolution: 'back in range', resolvedAt: day(4) });
-    expect(late.history.at(-1)).toMatchObject({ what: 'adjustment booked', text: 'bk-1' });
-    expect(concludeAdjustment(after([withdraw], proposed), booked)).toMatchObject({ status: 'resolved' });
-  });
-
-  it('explains nothing any more where the ledger refused it, or booked another', () => {
-    const assigned = after([requests.assign, adjust]);
-    const refused = concludeAdjustment(assigned, {
-      commandId: 'bk-1',
-      at: day(7),
-      status: 'refused',
-      reason: 'no',
-    });
-    expect(statusOf(refused)).toBe('assigned');
-    expect(refused.history.at(-1)).toMatchObject({ what: 'adjustment refused', text: 'bk-1: no' });
-    const other = concludeAdjustment(assigned, { ...booked, terms: { ...terms, minor: 100n } });
-    expect(statusOf(other)).toBe('assigned');
-    expect(other.adjustments).toMatchObject([{ status: 'differs' }]);
-    expect(after([{ ...adjust, terms: { ...terms, commandId: 'bk-2' } }], other).adjustments).toHaveLength(2);
   });
 });

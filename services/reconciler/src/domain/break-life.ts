@@ -1,21 +1,7 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
-import {
-  type Adjustment,
-  type AdjustmentOutcome,
-  type AdjustmentTerms,
-  isSameAdjustment,
-} from './adjustments.ts';
-import {
-  type Break,
-  type BreakChange,
-  changed,
-  type Observation,
-  openedAgain,
-  proposedResolutionOf,
-  resolved,
-} from './break.ts';
+import { type Break, type BreakChange, changed, openedAgain, resolved } from './break.ts';
 import { type Observer, termsOfBreak } from './break-kinds.ts';
-import { closeBreak, isCorrectedBy, isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
+import { isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
 
 /** What the history says of an operator's request. */
 const HISTORY = {
@@ -25,14 +11,12 @@ const HISTORY = {
   resolve: 'resolved',
   reject: 'resolution rejected',
   reopen: 'opened again',
-  withdraw: 'adjustment withdrawn',
 } as const satisfies Readonly<Record<string, BreakChange['what']>>;
 
-/** An operator's request about a break; its text is a comment, an owner's name or an order's id. */
+/** An operator's request about a break; its text is a comment or an owner's name. */
 export type BreakRequest =
   | { readonly what: keyof typeof HISTORY; readonly text: string }
-  | { readonly what: 'approve'; readonly approves: string }
-  | { readonly what: 'adjust'; readonly terms: AdjustmentTerms; readonly explanation: string };
+  | { readonly what: 'approve'; readonly approves: string };
 
 /** Why a request is refused. */
 export type LifeRefusal =
@@ -43,10 +27,7 @@ export type LifeRefusal =
   | 'break.waits_for_decision'
   | 'resolution.proposed_already'
   | 'resolution.not_proposed'
-  | 'resolution.same_operator'
-  | 'adjustment.pending'
-  | 'adjustment.differs'
-  | 'adjustment.unknown';
+  | 'resolution.same_operator';
 
 /** The operator, the time, and whether the break's payment has ended; null if the break is about no known payment. */
 export interface Requester {
@@ -58,11 +39,8 @@ export interface Requester {
 /** By currency, the minor units above which another operator must approve a resolution. */
 export type AloneUpTo = ReadonlyMap<string, bigint>;
 
-const noLimits: AloneUpTo = new Map();
-
 /** How many changes people may make to one break: enough in practice, and small enough for its document. */
 const CHANGES_MAX = 100;
-const ADJUSTMENTS_MAX = 10;
 /** The observers whose word is the rail's own. */
 const RAILS: readonly Observer[] = ['poll', 'provenCallback', 'close', 'statement'];
 
@@ -71,70 +49,60 @@ export function changeBreak(
   current: Break,
   request: BreakRequest,
   requester: Requester,
-  aloneUpTo = noLimits,
+  aloneUpTo: AloneUpTo = new Map(),
 ): Result<Break, LifeRefusal> {
   if (isRepeated(current, request, requester)) return accept(current);
-  // Ending an order, a proposal or the break is allowed however long its history is: otherwise none could ever end.
-  const ends = ['resolve', 'approve', 'reject', 'withdraw'].includes(request.what);
+  // Ending a proposal or the break is allowed however long its history is: otherwise none could ever end.
+  const ends = ['resolve', 'approve', 'reject'].includes(request.what);
   if (!ends && isFull(current)) return refuse('break.full');
   const isResolved = current.status === 'resolved';
   const line = lineOf(request, requester);
   if (request.what === 'reopen')
     return isResolved ? accept(openedAgain(unjudged(current), line)) : refuse('break.unresolved');
-  // Notes may be added at any time, as may the end of an order.
+  // Notes may be added at any time.
   if (request.what === 'note') return accept(changed(current, line));
-  if (request.what === 'withdraw') return withdraw(current, request.text, line);
   if (isResolved) return refuse('break.resolved');
-  if (request.what === 'adjust') return adjust(current, request, requester);
   if (request.what === 'resolve') return resolveByHand(current, request.text, requester, aloneUpTo);
   if (request.what === 'approve') return approveResolution(current, request.approves, requester);
   if (request.what === 'reject') {
-    const { resolutionProposedBy, ...unproposed } = current;
-    return resolutionProposedBy === undefined
-      ? refuse('resolution.not_proposed')
-      : accept(changed(unproposed, line));
+    const { proposedResolution, ...unproposed } = current;
+    return proposedResolution ? accept(changed(unproposed, line)) : refuse('resolution.not_proposed');
   }
   const said = request.what === 'assign' ? { owner: request.text } : { explanation: request.text };
   return accept(changed({ ...current, ...said }, line));
 }
 
+/** An order for a break that the ledger has booked. */
+interface BookedOrder {
+  readonly commandId: string;
+  /** When it was proposed. */
+  readonly requestedAt: Date;
+  readonly at: Date;
+}
+
 /**
- * The break after the ledger booked or refused its proposed order.
- *
- * Booked as proposed, the order resolves it, unless something else was found since it was placed. Refused, or booked differently, the break stays open and loses its
- * explanation.
+ * The break after the ledger has booked an order for it: it is resolved, unless something else was found since the order
+ * was proposed. One that was resolved before notes the order. The same object if it knows the order.
  */
-export function concludeAdjustment(current: Break, outcome: AdjustmentOutcome): Break {
-  const { commandId, at } = outcome;
-  const adjustment = current.adjustments?.find((one) => one.commandId === commandId);
-  if (!adjustment || adjustment.concludedAt) return current;
-  const asProposed = outcome.status === 'booked' && isSameAdjustment(adjustment, outcome.terms);
-  const status = outcome.status === 'refused' ? 'refused' : asProposed ? 'booked' : 'differs';
-  const ended = { ...adjustment, status, concludedAt: at } as const;
-  const adjustments = current.adjustments?.map((one) => (one === adjustment ? ended : one));
-  const { explanation: _, ...unexplained } = current;
-  const left = current.observations.filter((one) => !asProposed || !isFixedBy(adjustment, one));
-  const kept = current.status === 'resolved' || left.length === 0 ? current : unexplained;
-  const line = {
-    at,
-    by: null,
-    what: `adjustment ${outcome.status}`,
-    text: status === 'differs' ? `${commandId}, otherwise than proposed` : whyOf(outcome),
-  } as const;
-  const concluded = changed({ ...kept, ...(adjustments && { adjustments }) }, line);
-  if (!asProposed || concluded.status === 'resolved') return concluded;
-  const fixed = current.observations.filter((one) => !left.includes(one));
-  const judged = { ...concluded, judged: judgedOf({ ...concluded, observations: fixed }) };
-  return left.length > 0 ? shown(judged, left) : closeBreak(judged, `the ledger booked ${commandId}`, at);
-}
-
-/** Whether the operator saw this when they ordered, or its amount. */
-function isFixedBy(adjustment: Adjustment, { at, amount }: Observation): boolean {
-  return at <= adjustment.at || isCorrectedBy(adjustment, amount);
-}
-
-function whyOf(outcome: AdjustmentOutcome): string {
-  return outcome.status === 'refused' ? `${outcome.commandId}: ${outcome.reason}` : outcome.commandId;
+export function correct(current: Break, { commandId, requestedAt, at }: BookedOrder): Break {
+  const { corrections = [], observations } = current;
+  if (corrections.some((one) => one.commandId === commandId)) return current;
+  const seen = observations.filter((one) => one.at <= requestedAt);
+  // What anybody may have claimed is corrected only where nothing else is shown.
+  const said = seen.filter(({ observer }) => observer !== 'callback');
+  const shownThen = seen.length === 0 ? [] : [shown(current, seen), ...said];
+  const amounts = [...new Set(shownThen.flatMap(({ amount }) => amount ?? []))];
+  const fixed = observations.filter(
+    (one) => seen.includes(one) || (one.amount !== null && amounts.includes(one.amount)),
+  );
+  const left = observations.filter((one) => !fixed.includes(one));
+  const line = { at, by: null, what: 'adjustment booked', text: commandId } as const;
+  const noted = changed({ ...current, corrections: [...corrections, { commandId, amounts }] }, line);
+  if (current.status === 'resolved') return noted;
+  const judged = { ...noted, judged: judgedOf({ ...noted, observations: fixed }) };
+  if (left.length === 0) return resolved(judged, { by: null, at }, `the ledger booked ${commandId}`);
+  const { explanation: _, ...unexplained } = shown(judged, left);
+  return unexplained;
 }
 
 function resolveByHand(
@@ -143,14 +111,13 @@ function resolveByHand(
   requester: Requester,
   aloneUpTo: AloneUpTo,
 ): Result<Break, LifeRefusal> {
-  const why = whyUnresolvable(current, requester);
+  const why = whyWaits(current, requester);
   if (why) return refuse(why);
   if (!takesTwo(current, aloneUpTo)) return accept(judgedBy(current, requester, resolution));
   const { by, at } = requester;
-  const { resolutionProposedBy = by } = current;
-  if (resolutionProposedBy !== by) return refuse('resolution.proposed_already');
+  if ((current.proposedResolution?.by ?? by) !== by) return refuse('resolution.proposed_already');
   const line = { at, by, what: 'resolution proposed', text: resolution } as const;
-  return accept(changed({ ...current, resolutionProposedBy: by }, line));
+  return accept(changed({ ...current, proposedResolution: { by, at, resolution } }, line));
 }
 
 function approveResolution(
@@ -159,9 +126,9 @@ function approveResolution(
   requester: Requester,
 ): Result<Break, LifeRefusal> {
   if (approves === requester.by) return refuse('resolution.same_operator');
-  const why = whyUnresolvable(current, requester);
+  const why = whyWaits(current, requester);
   if (why) return refuse(why);
-  const proposed = proposedResolutionOf(current);
+  const { proposedResolution: proposed } = current;
   if (proposed?.by !== approves) return refuse('resolution.not_proposed');
   return accept(judgedBy(current, requester, proposed.resolution));
 }
@@ -169,10 +136,6 @@ function approveResolution(
 /** The break as a person resolves it, who has judged what observers say. */
 function judgedBy(current: Break, requester: Requester, resolution: string): Break {
   return resolved({ ...current, judged: judgedOf(current) }, requester, resolution);
-}
-
-function whyUnresolvable(current: Break, requester: Requester): LifeRefusal | undefined {
-  return whyWaits(current, requester) ?? (pendingOf(current) && 'adjustment.pending');
 }
 
 /** Whether a break is of more money than one operator may resolve, or of an unknown amount of money. */
@@ -187,7 +150,7 @@ function takesTwo({ observations }: Break, aloneUpTo: AloneUpTo): boolean {
 /** Why people can't resolve a break yet: its payment is open, and its end or a decision will resolve it. */
 function whyWaits(
   { observations }: Break,
-  { hasEnded }: Requester,
+  { hasEnded }: Pick<Requester, 'hasEnded'>,
 ): 'break.waits_for_end' | 'break.waits_for_decision' | undefined {
   if (hasEnded !== false) return undefined;
   const manualResolution = observations.map(({ kind }) => termsOfBreak(kind).manualResolution);
@@ -195,52 +158,12 @@ function whyWaits(
   return manualResolution.includes('decided') ? 'break.waits_for_decision' : undefined;
 }
 
-/** Why no order may yet correct what a rail reports about an open payment: the payment's end may book the same. */
-function whyEarly({ observations }: Break, { hasEnded }: Requester): 'break.waits_for_end' | undefined {
-  const isRails = observations.some(({ observer }) => RAILS.includes(observer));
-  return hasEnded === false && isRails ? 'break.waits_for_end' : undefined;
-}
-
-function adjust(
-  current: Break,
-  request: Extract<BreakRequest, { readonly what: 'adjust' }>,
-  requester: Requester,
-): Result<Break, LifeRefusal> {
-  const { terms, explanation } = request;
-  const adjustments = current.adjustments ?? [];
-  const known = adjustments.find(({ commandId }) => commandId === terms.commandId);
-  const pending = pendingOf(current);
-  if (known) {
-    if (!isSameAdjustment(known, terms)) return refuse('adjustment.differs');
-    return known === pending ? accept(current) : refuse('adjustment.differs');
-  }
-  const why = whyWaits(current, requester) ?? whyEarly(current, requester);
-  if (why) return refuse(why);
-  if (pending) return refuse('adjustment.pending');
-  if (adjustments.length >= ADJUSTMENTS_MAX) return refuse('break.full');
-  const { by, at } = requester;
-  // What anybody may have claimed is corrected only where nothing else is shown.
-  const said = current.observations.filter(({ observer }) => observer !== 'callback');
-  const differences = [...new Set([current, ...said].flatMap(({ amount }) => amount ?? []))];
-  const proposed: Adjustment = { ...terms, by, at, status: 'proposed', differences };
-  const next = { ...current, explanation, adjustments: [...adjustments, proposed] };
-  return accept(changed(next, lineOf(request, requester)));
-}
-
-function withdraw(current: Break, commandId: string, line: BreakChange): Result<Break, LifeRefusal> {
-  const pending = pendingOf(current);
-  if (!pending || pending.commandId !== commandId) return refuse('adjustment.unknown');
-  const adjustments = current.adjustments?.map((one) =>
-    one === pending ? ({ ...one, status: 'withdrawn' } as const) : one,
-  );
-  const { explanation: _, ...unexplained } = current;
-  const kept = current.status === 'resolved' ? current : unexplained;
-  return accept(changed({ ...kept, ...(adjustments && { adjustments }) }, line));
-}
-
-/** The adjustment that waits for the second operator, if any. */
-function pendingOf({ adjustments }: Pick<Break, 'adjustments'>): Adjustment | undefined {
-  return adjustments?.find(({ status }) => status === 'proposed');
+/** What must come before an order may correct a break: the end of its open payment may book what a rail reports. */
+export function orderWaitsFor(current: Break, of: Pick<Requester, 'hasEnded'>): 'end' | 'decision' | null {
+  const why = whyWaits(current, of);
+  if (why) return why === 'break.waits_for_end' ? 'end' : 'decision';
+  const isRails = current.observations.some(({ observer }) => RAILS.includes(observer));
+  return of.hasEnded === false && isRails ? 'end' : null;
 }
 
 function isFull({ history }: Break): boolean {
@@ -249,8 +172,6 @@ function isFull({ history }: Break): boolean {
 
 /** Whether the newest change is this same request, whose answer was lost. */
 function isRepeated({ history }: Break, request: BreakRequest, requester: Requester): boolean {
-  // An order is identified by its terms, not by its texts.
-  if (request.what === 'adjust') return false;
   const newest = history.at(-1);
   const line = lineOf(request, requester);
   const isSame =
@@ -261,7 +182,5 @@ function isRepeated({ history }: Break, request: BreakRequest, requester: Reques
 
 function lineOf(request: BreakRequest, { by, at }: Pick<Requester, 'by' | 'at'>): BreakChange {
   if (request.what === 'approve') return { at, by, what: 'resolved' };
-  if (request.what !== 'adjust') return { at, by, what: HISTORY[request.what], text: request.text };
-  const { terms, explanation } = request;
-  return { at, by, what: 'adjustment proposed', text: `${terms.commandId}: ${explanation}` };
+  return { at, by, what: HISTORY[request.what], text: request.text };
 }

@@ -1,5 +1,4 @@
 import { type BreakView } from '@pesewa/contracts';
-import type { Adjustment } from './adjustments.ts';
 import type { BreakKind, Field, Observer } from './break-kinds.ts';
 
 /** The status of a break (ADR 70). */
@@ -21,10 +20,7 @@ export interface BreakChange {
     | 'decision proposed'
     | 'decision approved'
     | 'decision rejected'
-    | 'adjustment proposed'
     | 'adjustment booked'
-    | 'adjustment refused'
-    | 'adjustment withdrawn'
     | 'resolution proposed'
     | 'resolution rejected'
     | 'resolved';
@@ -72,6 +68,13 @@ export interface Withdrawal extends Pick<FoundBreak, 'reference' | 'field' | 'ki
   readonly resolution: string;
 }
 
+/** An order of the ledger that was booked for a break, once by its id. */
+interface Correction {
+  readonly commandId: string;
+  /** The amounts that the break had when the order was proposed, by whomever but callbacks: they are no news. */
+  readonly amounts: readonly bigint[];
+}
+
 /**
  * A field of which somebody says other than we have, with its history (ADR 70); kind, amount, detail, rail and currency are
  * those of the observation that counts most.
@@ -99,9 +102,9 @@ export interface Break
   readonly resolution?: string;
   /** Who resolved it; absent if it closed by itself. */
   readonly resolvedBy?: string;
-  /** Who would resolve it, which another operator must approve; gone once an observer says something else. */
-  readonly resolutionProposedBy?: string;
-  readonly adjustments?: readonly Adjustment[];
+  /** How an operator would resolve it, which another must approve; gone once an observer says something else. */
+  readonly proposedResolution?: { readonly by: string; readonly at: Date; readonly resolution: string };
+  readonly corrections?: readonly Correction[];
   /** Grows by one with each change of the break. */
   readonly version: number;
   readonly history: readonly BreakChange[];
@@ -112,17 +115,6 @@ export function statusOf(current: Pick<Break, 'status' | 'owner' | 'explanation'
   if (current.status === 'resolved') return 'resolved';
   if (current.explanation !== undefined) return 'explained';
   return current.owner === undefined ? 'open' : 'assigned';
-}
-
-/** The resolution that another operator must approve, if there is one. */
-export function proposedResolutionOf({
-  resolutionProposedBy: by,
-  history,
-}: Pick<Break, 'resolutionProposedBy' | 'history'>) {
-  const line = history.findLast(({ what }) => what === 'resolution proposed');
-  return by === undefined || line === undefined
-    ? undefined
-    : { by, at: line.at, resolution: line.text ?? '' };
 }
 
 /** The kinds of what observers say of its field. */
@@ -146,7 +138,7 @@ export function resolved(
   { by, at }: Pick<BreakChange, 'by' | 'at'>,
   resolution: string,
 ): Break {
-  const { resolvedBy: _by, resolutionProposedBy: _proposed, ...standing } = current;
+  const { resolvedBy: _by, proposedResolution: _proposed, ...standing } = current;
   const next = { ...standing, status: 'resolved', resolvedAt: at, resolution } as const;
   const line = { at, by, what: 'resolved', text: resolution } as const;
   return changed({ ...next, ...(by !== null && { resolvedBy: by }) }, line);

@@ -64,21 +64,22 @@ describe('a decision', () => {
   });
 
   it('is the same by its amount, its break, its note and its maker', () => {
-    expect(isSameDecision(proposed, { ...approved, id: 'dc-2' })).toBe(true);
+    const request = { breakIds: ['co-1/status', 'co-1/amount'], amount: '100.5' };
+    for (const taken of [proposed, approved]) expect(isSameDecision(taken, request, 'ama')).toBe(true);
+    expect(isSameDecision(proposed, request, 'kofi')).toBe(false);
     for (const other of [
-      { minor: 1n },
-      { breakId: 'x' },
+      { amount: '1' },
+      { amount: 'much' },
+      { amount: undefined, outcome: 'failed' },
+      { breakIds: ['co-1/status'] },
       { note: 'why' },
       { despite: 'x' },
-      { requestedBy: 'kofi' },
-    ]) {
-      expect(isSameDecision(proposed, { ...proposed, ...other })).toBe(false);
-    }
+    ] as const)
+      expect(isSameDecision(proposed, { ...request, ...other }, 'ama')).toBe(false);
   });
 });
 
 it.each<[Parameters<typeof whyUndecidable>[0], 'open' | 'completed' | 'awaited' | undefined, unknown]>([
-  [undefined, 'open', 'break.unknown'],
   [{ kinds: ['callback.denied'], status: 'open' }, 'open', 'break.undecidable'],
   [{ kinds: ['payout.amount_differs'], status: 'open' }, 'open', 'break.undecidable'],
   [{ kinds: ['collection.amount_differs'], status: 'resolved' }, 'open', 'break.closed'],
@@ -98,8 +99,7 @@ describe('the outcome of a payout', () => {
     expect(whyUndecidable(about(kind), { ...payout, status: 'open' }, 'outcome')).toBeUndefined();
   });
 
-  it.each<[string, ReturnType<typeof about> | undefined, 'open' | 'failed' | 'completed', unknown]>([
-    ['without a break', undefined, 'open', 'break.unknown'],
+  it.each<[string, ReturnType<typeof about>, 'open' | 'failed' | 'completed', unknown]>([
     ['over another break', about('callback.denied'), 'open', 'break.undecidable'],
     ['over an amount', about('collection.amount_differs'), 'open', 'break.undecidable'],
     ['over a break that is resolved', about('payment.stuck', 'resolved'), 'open', 'break.closed'],
@@ -124,6 +124,8 @@ describe('the outcome of a payout', () => {
     expect(decide(outcomeProposed, { ...request, by: 'kofi' }, 0n)).toMatchObject({
       value: { status: 'approved', outcome: 'failed', decidedBy: 'kofi' },
     });
-    expect(isSameDecision(outcomeProposed, { ...outcomeProposed, outcome: 'completed' })).toBe(false);
+    const proposal = { breakIds: ['po-1/status'], note: outcomeProposed.note };
+    expect(isSameDecision(outcomeProposed, { ...proposal, outcome: 'failed' }, 'ama')).toBe(true);
+    expect(isSameDecision(outcomeProposed, { ...proposal, outcome: 'completed' }, 'ama')).toBe(false);
   });
 });

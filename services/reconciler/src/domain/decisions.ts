@@ -5,6 +5,7 @@ import {
   type Money,
   type PositiveAmountRefusal,
   type ProposalRefusal,
+  parsePositiveAmount,
   proposalExpiryMs,
   type Result,
   refuse,
@@ -54,12 +55,12 @@ export type Decision = Money & {
   readonly reference: string;
   readonly note?: string | undefined;
   readonly despite?: string | undefined;
-  /** What the payment asks for; absent in decisions that were proposed before this was kept, as the next three are. */
-  readonly asked?: bigint | undefined;
+  /** What the payment asks for. */
+  readonly asked: bigint;
   /** What its callback claimed then; absent if none claims a readable amount. */
   readonly claimed?: bigint | undefined;
-  readonly merchantId?: string | undefined;
-  readonly rail?: string | undefined;
+  readonly merchantId: string;
+  readonly rail: string;
   readonly requestedBy: string;
   readonly at: Date;
 } & (
@@ -111,11 +112,10 @@ const APPLYING_MS = 10 * 60_000;
  * open.
  */
 export function whyUndecidable(
-  about: { readonly kinds: readonly BreakKind[]; readonly status: string } | undefined,
+  about: { readonly kinds: readonly BreakKind[]; readonly status: string },
   tracked: (Pick<Tracked, 'status'> & { readonly terms?: Pick<Terms, 'kind'> | null }) | undefined,
   what: 'amount' | 'outcome',
 ): UndecidableReason | undefined {
-  if (!about) return 'break.unknown';
   const decidable = what === 'amount' ? [DECIDABLE] : OUTCOME_DECIDABLE;
   if (!about.kinds.some((kind) => decidable.includes(kind))) return 'break.undecidable';
   if (what === 'outcome' && tracked?.terms?.kind === 'collection') return 'break.undecidable';
@@ -142,17 +142,16 @@ export function blocksOthers(decision: Decision, nowMs: number): boolean {
   return decision.status === 'approved' && nowMs < decision.decidedAt.getTime() + APPLYING_MS;
 }
 
-/**
- * Whether two proposals under one id are the same: the same amount or outcome for the same break, by the same operator.
- */
-export function isSameDecision(one: Decision, other: Decision): boolean {
+/** Whether a proposal under an id that is taken is the same: about the same break, by the same operator. */
+export function isSameDecision(taken: Decision, request: DecisionRequest, by: string): boolean {
+  const amount = parsePositiveAmount(request.amount ?? '', taken.currency);
   return (
-    one.breakId === other.breakId &&
-    one.minor === other.minor &&
-    one.outcome === other.outcome &&
-    one.note === other.note &&
-    one.despite === other.despite &&
-    one.requestedBy === other.requestedBy
+    request.breakIds.includes(taken.breakId) &&
+    taken.outcome === request.outcome &&
+    (taken.outcome !== undefined || (amount.ok && amount.value.minor === taken.minor)) &&
+    taken.note === request.note &&
+    taken.despite === request.despite &&
+    taken.requestedBy === by
   );
 }
 

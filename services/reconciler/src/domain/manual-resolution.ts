@@ -1,5 +1,6 @@
 import { afterAutoResolutions } from './auto-resolution.ts';
 import { bookKinds } from './books.ts';
+import { type Break, kindsOf } from './break.ts';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import { isFoundAgain } from './observing.ts';
@@ -7,33 +8,45 @@ import { hastened } from './schedule.ts';
 import { remember, type Tracked, withBreaks } from './tracked.ts';
 import { LOOKUP_KINDS } from './verdict.ts';
 
+/** The kinds of a break that stand; none of a resolved one. */
+export function standingKinds(one: Break | undefined): readonly BreakKind[] {
+  return one?.status === 'open' ? [...new Set(kindsOf(one))] : [];
+}
+
+/** The payment with a line in its timeline for each kind that stands anew, or no more, since its break changed. */
+export function noted(payment: Tracked, before: Break | undefined, after: Break, at: Date): Tracked {
+  const [did, does] = [standingKinds(before), standingKinds(after)];
+  const lines = [
+    ...does.filter((kind) => !did.includes(kind)).map((detail) => ({ what: 'break', detail }) as const),
+    ...did.filter((kind) => !does.includes(kind)).map((detail) => ({ what: 'resolved', detail }) as const),
+  ];
+  const atMs = at.getTime();
+  const timeline = lines.reduce((all, line) => remember(all, { ...line, atMs }), payment.timeline);
+  return lines.length === 0 ? payment : { ...payment, timeline };
+}
+
 /**
- * The payment after a person resolved or reopened its break with these kinds, or an order of the ledger corrected the
- * difference.
+ * The payment after a person resolved or reopened its break, or an order of the ledger corrected it.
  *
- * After a person's resolution the payment is compared with the ledger's entries, or looked up at the rail, once more:
- * if the difference is gone and later found again, it is news. A difference that an order corrected stays as it is.
+ * What the next run may find again is news then. After a person's resolution the payment is compared with the ledger's
+ * entries, or looked up at the rail, once more; a difference that an order corrected stays as it is.
  */
 export function afterManualResolution(
   tracked: Tracked,
-  kinds: readonly BreakKind[],
-  what: 'resolve' | 'reopen' | 'adjust',
-  nowMs: number,
+  before: Break,
+  after: Break,
+  { by, at }: { readonly by: 'person' | 'order'; readonly at: Date },
 ): Tracked {
-  const line = what === 'reopen' ? 'break' : 'resolved';
-  const noted = kinds.reduce(
-    (timeline, detail) => remember(timeline, { what: line, detail, atMs: nowMs }),
-    tracked.timeline,
-  );
-  const seen = { ...tracked, timeline: noted };
-  if (what === 'reopen') return withBreaks(seen, kinds);
-  const returning = kinds.filter(isFoundAgain).map((kind) => ({ kind }));
-  const after = afterAutoResolutions(seen, returning);
-  if (what === 'adjust') return after;
-  const isLookedUp = isEnd(tracked.status) && kinds.some((kind) => LOOKUP_KINDS.includes(kind));
+  const left = standingKinds(after);
+  const gone = standingKinds(before).filter((kind) => !left.includes(kind));
+  const known = afterAutoResolutions(noted(tracked, before, after, at), gone.filter(isFoundAgain));
+  const seen = withBreaks(known, left);
+  if (by === 'order') return seen;
+  const isLookedUp = isEnd(tracked.status) && gone.some((kind) => LOOKUP_KINDS.includes(kind));
+  const nowMs = at.getTime();
   return {
-    ...after,
-    ...(kinds.some((kind) => bookKinds.includes(kind) && isFoundAgain(kind)) && { booksDueAtMs: nowMs }),
+    ...seen,
+    ...(gone.some((kind) => bookKinds.includes(kind) && isFoundAgain(kind)) && { booksDueAtMs: nowMs }),
     ...(isLookedUp && hastened(tracked, nowMs)),
   };
 }

@@ -1,4 +1,3 @@
-import type { Adjustment } from './adjustments.ts';
 import {
   type Break,
   changed,
@@ -8,7 +7,7 @@ import {
   resolved,
   type Withdrawal,
 } from './break.ts';
-import { type BreakKind, type Field, termsOfBreak } from './break-kinds.ts';
+import { type BreakKind, type Field, type Observer, termsOfBreak } from './break-kinds.ts';
 import type { Finding } from './judging.ts';
 
 /** How much one observer may say of a field: more than callbacks can claim. */
@@ -96,18 +95,15 @@ export function withdraw(gone: Withdrawal, current: Break): Break {
     (one) => one.kind !== kind || (observer !== undefined && one.observer !== observer),
   );
   if (left.length === next.observations.length) return next;
-  if (left.length === 0) return closeBreak(next, resolution, at);
+  if (left.length === 0) return resolved(next, { by: null, at }, resolution);
   return changed(shown(next, left), { at, by: null, what: 'found no more', text: `${kind}: ${resolution}` });
 }
 
-/** The break closed by itself, with a reason; the same object if it is resolved already. */
-export function closeBreak(current: Break, resolution: string, at: Date): Break {
-  return current.status === 'resolved' ? current : resolved(current, { by: null, at }, resolution);
-}
-
-/** What a person who resolves the break has judged: not what the next run may find again. */
+/** What a person who resolves the break has judged: not what the next run may find again, unless it says which it was. */
 export function judgedOf({ observations, judged = [] }: Break): readonly string[] {
-  const seen = observations.filter(({ kind }) => !isFoundAgain(kind)).flatMap(keysOf);
+  const seen = observations
+    .filter(({ kind, about }) => about !== undefined || !isFoundAgain(kind))
+    .flatMap(keysOf);
   return [...new Set([...judged, ...seen])];
 }
 
@@ -124,17 +120,12 @@ export function isFoundAgain(kind: BreakKind): boolean {
 }
 
 /** Whether an observation is nothing new: judged by people, or corrected by an order of the ledger. */
-function isSettled({ field, ...observation }: FoundBreak, { judged = [], adjustments = [] }: Break): boolean {
+function isSettled({ field, ...observation }: FoundBreak, { judged = [], corrections = [] }: Break): boolean {
   const { amount } = observation;
-  const booked = adjustments.filter(({ status }) => status === 'booked');
+  const isCorrected = amount !== null && corrections.some(({ amounts }) => amounts.includes(amount));
   // A balance may differ by the same amount twice: an order moves the float itself.
-  if (booked.some((one) => isCorrectedBy(one, amount)) && field !== 'balance') return true;
+  if (isCorrected && field !== 'balance') return true;
   return keysOf(observation).every((key) => judged.includes(key));
-}
-
-/** Whether the break had this amount when the order was placed. */
-export function isCorrectedBy({ differences }: Adjustment, amount: bigint | null): boolean {
-  return amount !== null && differences.includes(amount);
 }
 
 function keysOf({ observer, kind, about = [''] }: Observation): readonly string[] {
@@ -143,7 +134,7 @@ function keysOf({ observer, kind, about = [''] }: Observation): readonly string[
 
 /** Whether an observer has said all this already; callbacks have many senders, and may take turns. */
 function says(before: Observation, { amount, detail, about, rail, currency }: Observation): boolean {
-  if (about && before.observer !== 'poll') {
+  if (about && isCallback(before.observer)) {
     // While our end is open, it is unknown what another end differs by.
     if (before.observer === 'provenCallback' && before.amount === null && amount !== null) return false;
     return about.every((what) => before.about?.includes(what)) || (before.about?.length ?? 0) >= ABOUT_MAX;
@@ -152,9 +143,11 @@ function says(before: Observation, { amount, detail, about, rail, currency }: Ob
   return before.amount === amount && before.detail === detail;
 }
 
+const isCallback = (observer: Observer) => observer === 'callback' || observer === 'provenCallback';
+
 /** An observer's newest word; of callbacks what they said before too. */
 function added(before: Observation, observation: Observation): Observation {
-  if (before.observer === 'poll' || !observation.about) return observation;
+  if (!isCallback(before.observer) || !observation.about) return observation;
   return { ...observation, about: [...new Set([...(before.about ?? []), ...observation.about])] };
 }
 
@@ -171,7 +164,7 @@ export function shown(current: Break, observations: readonly Observation[]): Bre
   const [strongest] = observations.toSorted((one, other) => rankOf(one) - rankOf(other));
   if (!strongest) return current;
   const { kind, amount, detail, rail, currency } = strongest;
-  const { rail: _rail, resolutionProposedBy: _proposed, ...next } = current;
+  const { rail: _rail, proposedResolution: _proposed, ...next } = current;
   return { ...next, kind, amount, detail, currency, ...(rail !== undefined && { rail }), observations };
 }
 

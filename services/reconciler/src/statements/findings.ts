@@ -42,7 +42,8 @@ export function breaksOfRecord(
   const about = (finding: Omit<Finding, 'kind'>) =>
     toFoundBreak(
       isOurs ? payment : subjectOf(rail, record),
-      { kind, ...finding },
+      // What people have seen of a line is no news when its statement is matched again.
+      { kind, ...finding, about: [`${record._id} ${finding.amount}`] },
       { rail, currency: row.currency },
       openedAt,
     );
