@@ -33,6 +33,7 @@ import { openStatementStore } from './statements/store.ts';
 import { gaugeStanding } from './status/metrics.ts';
 import { addStatusRoutes } from './status/routes.ts';
 import { openSilentRails } from './status/silent-rails.ts';
+import { createStanding } from './status/standing.ts';
 import { openStatusStore } from './status/store.ts';
 import { startArrivals } from './steps/arrivals.ts';
 import { type Audit, addAuditRoutes, createAudit } from './steps/audit.ts';
@@ -59,15 +60,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const { config, clock } = scope;
   const parts = await openParts(scope, rails);
   const { messaging, store, decisionStore, railNames, windowPayments } = parts;
-  const statusStore = openStatusStore(parts.db, store.collection);
-  const metrics = createMetrics(scope.metrics, store, clock, railNames);
-  gaugeStanding({
-    ...parts,
-    payments: windowPayments,
-    statusStore,
-    registry: scope.metrics,
-    rails: railNames,
-  });
+  const metrics = createMetrics(scope.metrics);
   const { arrived } = await scope.open(
     'arrivals',
     startArrivals({
@@ -102,7 +95,10 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     isOperator: (name) => mayBeOperator(config, name),
   });
   await composeStatements(scope, parts);
-  addStatusRoutes(scope.operator, { ...parts, payments: windowPayments, statusStore, audit });
+  const statusStore = openStatusStore(parts.db, store.collection);
+  const standing = createStanding({ ...parts, payments: windowPayments, statusStore, audit });
+  gaugeStanding({ registry: scope.metrics, standing, rails: railNames, clock });
+  addStatusRoutes(scope.operator, { standing, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life });
 }
 
