@@ -160,11 +160,10 @@ const status = {
     {
       kind: 'payout',
       count: 1_200,
-      oldest: { state: 'not_found', reference: 'po-1', openedAt: '2026-01-02T00:39:57.000Z' },
       states: [{ state: 'not_found', reference: 'po-1', openedAt: '2026-01-02T00:39:57.000Z' }],
       overdue: { count: 0, oldest: [] },
     },
-    { kind: 'collection', count: 0, oldest: null, states: [], overdue: { count: 0, oldest: [] } },
+    { kind: 'collection', count: 0, states: [], overdue: { count: 0, oldest: [] } },
   ],
   silent: [],
   polls: [
@@ -241,8 +240,8 @@ describe('pesewa reconcile status', () => {
   it('shows what is left of removed rails', async () => {
     const gone = { rail: 'gone', configured: false, due: 2, overdue: 0, oldestDueAt: null };
     const removed = [
-      { wallet: 'gone:GHS', configured: false, withinRange: false },
-      { wallet: 'gone:KES', configured: false, withinRange: true },
+      { wallet: 'gone:GHS', withinRange: false },
+      { wallet: 'gone:KES', withinRange: true },
     ];
     const line = standing({
       ...status,

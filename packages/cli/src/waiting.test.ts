@@ -6,7 +6,7 @@ import { commandLine } from './program.fixture.ts';
 const ok = (body: object) => ({ status: 200, body });
 const well = {
   at: '2026-01-02T04:00:00.000Z',
-  open: [{ kind: 'payout', count: 0, oldest: null, states: [], overdue: { count: 0, oldest: [] } }],
+  open: [{ kind: 'payout', count: 0, states: [], overdue: { count: 0, oldest: [] } }],
   silent: [],
   polls: [],
   breaks: [],

@@ -4,7 +4,7 @@ export { currencyExponent, isCurrency } from './currency.ts';
 export { type Decider, unreachable } from './decider.ts';
 export { createIds, eventIdFrom, firstIdAt, type IdPrefix, type Ids, isId } from './ids.ts';
 export { checkDecision, type ProposalRefusal, proposalExpiryMs } from './maker-checker.ts';
-export { memoise } from './memoise.ts';
+export { memoise, sharedReading } from './memoise.ts';
 export {
   type AmountRefusal,
   amountProblem,

@@ -1,5 +1,5 @@
 import type { Settings } from '@pesewa/directory';
-import { type Clock, formatAmount } from '@pesewa/kernel';
+import { type Clock, formatAmount, sharedReading } from '@pesewa/kernel';
 import { countWaiting, type Messaging } from '@pesewa/messaging';
 import { COMMANDS } from './commands.ts';
 import { type Sum, sumsForPeople } from './domain/trial-balance.ts';
@@ -7,8 +7,6 @@ import type { LedgerStore } from './store.ts';
 
 /** The health gives up on it by then. */
 const READ_TIMEOUT_MS = 2_000;
-/** For so long the sums are not read again, however many people look. */
-const READ_AGAIN_AFTER_MS = 5_000;
 
 /** Tells with the ledger's health what waits for people: proposals, and sums of the books that should not stand. */
 export function showWaiting(
@@ -17,13 +15,7 @@ export function showWaiting(
   { countProposed }: Pick<Settings, 'countProposed'>,
   clock: Pick<Clock, 'nowMs'>,
 ): void {
-  let read: { readonly atMs: number; readonly sums: ReturnType<LedgerStore['readAll']> } | undefined;
-  const readSums = () => {
-    const atMs = clock.nowMs();
-    if (!read || Math.abs(atMs - read.atMs) >= READ_AGAIN_AFTER_MS)
-      read = { atMs, sums: readAll({ maxTimeMS: READ_TIMEOUT_MS }) };
-    return read.sums;
-  };
+  const readSums = sharedReading(clock, () => readAll({ maxTimeMS: READ_TIMEOUT_MS }));
   messaging.showWaiting({
     orders: () => countWaiting(messaging.db.collection(COMMANDS), { status: 'proposed' }),
     settings: countProposed,

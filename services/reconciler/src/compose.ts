@@ -33,6 +33,7 @@ import { openStatementStore } from './statements/store.ts';
 import { gaugeStanding } from './status/metrics.ts';
 import { addStatusRoutes } from './status/routes.ts';
 import { openSilentRails } from './status/silent-rails.ts';
+import { createStanding } from './status/standing.ts';
 import { openStatusStore } from './status/store.ts';
 import { type Arrivals, startArrivals } from './steps/arrivals.ts';
 import { type Audit, addAuditRoutes, createAudit } from './steps/audit.ts';
@@ -58,10 +59,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const { config, clock } = scope;
   const parts = await openParts(scope, rails);
   const { messaging, store, decisionStore, railNames, windowPayments } = parts;
-  const statusStore = openStatusStore(parts.db, store.collection);
-  const metrics = createMetrics(scope.metrics, store, clock, railNames);
-  const standing = { payments: windowPayments, statusStore, registry: scope.metrics, rails: railNames };
-  gaugeStanding({ ...parts, ...standing });
+  const metrics = createMetrics(scope.metrics);
   const arriving = { limitMs: config.STEP_LIMIT_MS, pauseMs: config.STEP_PAUSE_MS, registry: scope.metrics };
   const arrivals = await scope.open('arrivals', startArrivals({ ...parts, ...arriving }));
   const asking = { rails: parts.polledRails, pauseMs: config.POLL_PAUSE_MS };
@@ -88,7 +86,10 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
     isOperator: (name) => mayBeOperator(config, name),
   });
   await composeStatements(scope, parts);
-  addStatusRoutes(scope.operator, { ...parts, payments: windowPayments, statusStore, audit });
+  const statusStore = openStatusStore(parts.db, store.collection);
+  const standing = createStanding({ ...parts, payments: windowPayments, statusStore, audit });
+  gaugeStanding({ registry: scope.metrics, standing, rails: railNames, clock });
+  addStatusRoutes(scope.operator, { standing, railNames });
   addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life });
 }
 

@@ -132,7 +132,8 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
       { key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S },
     ],
   },
-  { name: 'steps', indexes: [{ key: { dueAt: 1 } }] },
+  // Those due of a step, and by their keys alone how many there are.
+  { name: 'steps', indexes: [{ key: { step: 1, dueAt: 1, kind: 1 } }] },
   { name: 'step_marks' },
   { name: 'rateLimits' },
   ...closes,

@@ -8,7 +8,7 @@ type Values<Label extends string> = readonly (readonly [Readonly<Record<Label, s
 
 /**
  * Registers a gauge that is read at each scrape. It has the values of that reading only: one, or one for each of its
- * labels; undefined gives it none.
+ * labels; null or undefined gives it none.
  */
 export function gauge<Label extends string = never>({
   registry,
@@ -19,7 +19,7 @@ export function gauge<Label extends string = never>({
   readonly name: string;
   readonly help: string;
   readonly labelNames?: Label[];
-  readonly read: () => Promise<Values<Label> | number | undefined>;
+  readonly read: () => Promise<Values<Label> | number | null | undefined>;
 }): void {
   const one: Gauge<Label> = new Gauge({
     ...about,

@@ -28,40 +28,6 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
-it('counts what is open by keys alone, however much it is', async () => {
-  const row = (kind: string, index: number) => ({
-    _id: `${kind}-${index}` as never,
-    terms: { kind },
-    openedAt: new Date(index),
-  });
-  const open = (kind: string, index: number) => ({
-    ...row(kind, index),
-    openState: index % 2 === 0 ? 'begun' : 'accepted',
-  });
-  await db
-    .collection('polls')
-    .insertMany([
-      ...Array.from({ length: 300 }, (_, index) => open('payout', index)),
-      ...Array.from({ length: 200 }, (_, index) => open('collection', index)),
-      ...Array.from({ length: 100 }, (_, index) => row('payout', 1_000 + index)),
-    ]);
-  await db.command({ profile: 2 });
-  try {
-    expect(await working.countOpen()).toEqual({ payout: 300, collection: 200 });
-  } finally {
-    await db.command({ profile: 0 });
-  }
-  const counts = await db
-    .collection('system.profile')
-    .find({ ns: `${db.databaseName}.polls`, 'command.aggregate': 'polls' })
-    .toArray();
-  expect(counts).toHaveLength(2);
-  for (const count of counts) {
-    expect(count['docsExamined']).toBe(0);
-    expect(count['keysExamined']).toBeLessThanOrEqual(301);
-  }
-});
-
 const terms = {
   kind: 'payout',
   rail: 'upstream',

@@ -1,16 +1,9 @@
-import type { PaymentKind } from '@pesewa/contracts';
 import type { ClientSession, Db } from 'mongodb';
-import { OPEN_KEY } from './database-schema.ts';
-import type { OpenState, Tracked } from './domain/tracked.ts';
+import type { Tracked } from './domain/tracked.ts';
 import { fromDocument, type KeepTimes, type PollDocument, toDocument } from './poll-document.ts';
 
 /** The working set of this service's database. */
 export type WorkingStore = ReturnType<typeof openWorkingStore>;
-
-/** How long a metric may wait for its count. */
-const COUNT_TIMEOUT_MS = 1_000;
-/** Every state, as one range of keys. */
-const ANY = { $gt: '' as OpenState };
 
 /** Opens the working set. */
 export function openWorkingStore(db: Db, keep: KeepTimes) {
@@ -54,21 +47,6 @@ export function openWorkingStore(db: Db, keep: KeepTimes) {
     /** Makes every other transaction that writes the payment at the same time conflict with this one. */
     guard: async (reference: string, session: ClientSession): Promise<void> => {
       await collection.updateOne({ _id: reference }, { $inc: { guards: 1 } }, { session });
-    },
-    /** When the longest due payment of a rail became due, from the index alone; undefined if none waits. */
-    oldestDue: async (rail: string): Promise<Date | undefined> => {
-      const oldest = await collection.findOne(
-        { watch: rail },
-        { projection: { _id: 0, dueAt: 1 }, sort: { dueAt: 1 }, maxTimeMS: COUNT_TIMEOUT_MS },
-      );
-      return oldest?.dueAt;
-    },
-    countOpen: async () => {
-      const limits = { hint: OPEN_KEY, maxTimeMS: COUNT_TIMEOUT_MS };
-      const count = (kind: PaymentKind) =>
-        collection.countDocuments({ 'terms.kind': kind, openState: ANY }, limits);
-      const [payout, open] = await Promise.all([count('payout'), count('collection')]);
-      return { payout, collection: open };
     },
   };
 }

@@ -85,11 +85,11 @@ function describe(found: Found, colours: boolean, since: (at: string | null) => 
     open &&
       table(
         ['OPEN', 'COUNT', 'OLDEST', 'WHICH'],
-        open.map(({ kind, count, oldest }) => [
+        open.map(({ kind, count, states: [oldest] }) => [
           `${kind}s`,
           count,
           since(oldest?.openedAt ?? null),
-          oldest && `${oldest.reference} (${inWords(oldest.state)})`,
+          oldest ? `${oldest.reference} (${inWords(oldest.state)})` : null,
         ]),
         'nothing is open',
       ),

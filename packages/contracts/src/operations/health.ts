@@ -41,7 +41,10 @@ const healthView = z.object({
   waiting: waitingView,
 });
 
-/** How a service stands; times in UTC. What is null is not known, because no answer came in time. */
+/**
+ * How a service stands; times in UTC. What is null is not known, because no answer came in time. What waits for people is
+ * as it is now but for `books`; those and messages are as they were at most five seconds ago.
+ */
 export type HealthView = z.output<typeof healthView>;
 
 /** What waits for people at a service. */

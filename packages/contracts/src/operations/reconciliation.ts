@@ -82,13 +82,14 @@ const oldestPayment = z.object({ state: z.string(), reference: z.string(), opene
 
 /** A part that was not read in time is null and named in `unreported`. */
 const statusView = z.object({
+  /** When all of it was read, a few seconds ago at most. */
   at: z.string(),
   open: z
     .array(
       z.object({
         kind: z.enum(['payout', 'collection']),
         count: z.number(),
-        oldest: oldestPayment.nullable(),
+        /** The oldest of each state, the oldest of all first. */
         states: z.array(oldestPayment),
         /** Those that are open for longer than an hour: how many, and the oldest of them. */
         overdue: z.object({ count: z.number(), oldest: z.array(oldestPayment) }),
@@ -135,7 +136,7 @@ const statusView = z.object({
         z.object({ wallet: z.string(), count: z.number(), isCut: z.boolean(), oldestAt: z.string() }),
       ),
       /** Wallets of rails that are no longer configured; the other fields leave them out. */
-      removed: z.array(z.object({ wallet: z.string(), configured: z.boolean(), withinRange: z.boolean() })),
+      removed: z.array(z.object({ wallet: z.string(), withinRange: z.boolean() })),
     })
     .nullable(),
   coverage: z.object({ at: moment, status: z.enum(['running', 'done']), found: z.number() }).nullable(),

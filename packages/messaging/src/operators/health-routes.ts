@@ -1,13 +1,11 @@
 import { healthOperations, type WaitingView } from '@pesewa/contracts';
-import { withDeadline } from '@pesewa/kernel';
+import { sharedReading, withDeadline } from '@pesewa/kernel';
 import { answer, type ServiceScope, serveOperations } from '@pesewa/runtime';
 import type { Collection, Db, Document, Filter } from 'mongodb';
 import { type Outbox, oldestOf } from '../outbox/outbox.ts';
 
 /** Within it the consumer applies what waits for it, or it does not keep up. */
 const KEEPS_UP_MS = 1_000;
-/** For so long after it kept up, the brokers are not asked again, however many people look. */
-const ASKED_AGAIN_AFTER_MS = 5_000;
 /** People wait for it, and for other services beside it. */
 const READ_TIMEOUT_MS = 2_000;
 /** Where counting ends: a page that shows itself anew asks again and again. */
@@ -43,13 +41,16 @@ export function addHealthRoutes(
       logger.warn({ err: error, what }, 'a part of the health is not known');
       return null;
     });
-  let keptUpAtMs = Number.NEGATIVE_INFINITY;
-  const keepsUp = async () => {
-    if (Math.abs(clock.nowMs() - keptUpAtMs) < ASKED_AGAIN_AFTER_MS) return true;
-    const isLevel = await sources.keepsUp(KEEPS_UP_MS);
-    if (isLevel) keptUpAtMs = clock.nowMs();
-    return isLevel;
-  };
+  const readMessages = sharedReading(clock, () =>
+    Promise.all([
+      orUnknown(
+        'outbox',
+        oldestOf(sources.outbox, READ_TIMEOUT_MS).then((at) => ({ oldestAt: at?.toISOString() ?? null })),
+      ),
+      orUnknown('consumer', sources.keepsUp(KEEPS_UP_MS)),
+      orUnknown('parked', countWaiting(sources.db.collection('parked'), { state: 'parked' })),
+    ]),
+  );
   const waitingReads: WaitingReads = {};
   const readWaiting = async (): Promise<WaitingView> => {
     const all = Object.entries(waitingReads) as [string, () => Promise<unknown>][];
@@ -59,18 +60,12 @@ export function addHealthRoutes(
     return Object.fromEntries(await Promise.all(found));
   };
   const show = async () => {
-    const [{ failures, details }, outbox, isLevel, parked, waiting] = await Promise.all([
+    const [{ failures, details }, [outbox, keepsUp, parked], waiting] = await Promise.all([
       health.readiness(),
-      orUnknown(
-        'outbox',
-        oldestOf(sources.outbox, READ_TIMEOUT_MS).then((at) => ({ oldestAt: at?.toISOString() ?? null })),
-      ),
-      orUnknown('consumer', keepsUp()),
-      orUnknown('parked', countWaiting(sources.db.collection('parked'), { state: 'parked' })),
+      readMessages(),
       readWaiting(),
     ]);
-    const problems = { ...details, ...failures };
-    return answer(200, { problems, outbox, keepsUp: isLevel, parked, waiting });
+    return answer(200, { problems: { ...details, ...failures }, outbox, keepsUp, parked, waiting });
   };
   serveOperations(operator, healthOperations, { show });
   return (reads) => void Object.assign(waitingReads, reads);

@@ -15,7 +15,7 @@ const page = (items: readonly unknown[], next: string | null = null) => ({ items
 
 const status = {
   at,
-  open: [{ kind: 'payout', count: 4, oldest: null, states: [], overdue: { count: 0, oldest: [] } }],
+  open: [{ kind: 'payout', count: 4, states: [], overdue: { count: 0, oldest: [] } }],
   silent: [{ rail: 'upstream', since: at, why: evil }],
   polls: [{ rail: 'upstream', configured: true, due: 9, overdue: 4, oldestDueAt: at }],
   breaks: [],

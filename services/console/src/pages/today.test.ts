@@ -13,7 +13,6 @@ const status = {
     {
       kind: 'payout',
       count: 3,
-      oldest: null,
       states: [{ state: 'PENDING', reference: 'po-1', openedAt: at }],
       overdue: { count: 0, oldest: [] },
     },
@@ -61,6 +60,7 @@ describe('today', () => {
     expect(text).toContain('Paused: payouts at upstream for 1 h by kofi');
     expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
     expect(html).toContain('href="/payments?of=payouts&amp;status=open"');
+    expect(text).toContain('are as of 27/11/2026 11:00:00');
     expect(text).toContain('7 matched, 1 differs');
     expect(text).toContain('po-9 at upstream ended 1 h ago');
     expect(html).not.toContain('<script>x');

@@ -71,7 +71,10 @@ async function needsPeople(visit: Visit, asked: Promise<StatusView>, health: Hea
     lines.length > 0
       ? html`<ul class="tasks">${lines.map((line) => html`<li>${line}</li>`)}</ul>`
       : silent.length === 0 && !problem && html`<p class="empty">Nothing waits for people.</p>`;
-  return html`${silent}${problem}${tasks}`;
+  const asOf =
+    status &&
+    html`<p><small>Breaks, rails and open payments are as of ${time(status.at, visit.times)}.</small></p>`;
+  return html`${silent}${problem}${tasks}${asOf}`;
 }
 
 const unknown = (silent: string): Html =>

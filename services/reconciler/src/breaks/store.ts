@@ -1,7 +1,7 @@
 import type { BreakFilters, PageCursor } from '@pesewa/contracts';
 import { afterCursor, nextCursor } from '@pesewa/messaging';
-import type { ClientSession, Collection, Db, Filter } from 'mongodb';
-import { BREAKS_BY_TIME, BREAKS_COUNT_KEY } from '../database-schema.ts';
+import type { ClientSession, Db, Filter } from 'mongodb';
+import { BREAKS_BY_TIME } from '../database-schema.ts';
 import type { Break, BreakStatus } from '../domain/break.ts';
 import type { Observer } from '../domain/break-kinds.ts';
 
@@ -22,23 +22,6 @@ interface BreakPageQuery extends BreakQuery {
 /** The breaks of this service's database. "Open" means not resolved everywhere in this interface. */
 export type BreakStore = ReturnType<typeof openBreakStore>;
 
-/** The open breaks of a kind. */
-export interface OpenCount {
-  readonly count: number;
-  readonly since: Date;
-}
-
-/** The open breaks of a currency: `amount` sums how far the known ones differ, either way, in minor units. */
-export interface OpenSum extends OpenCount {
-  readonly currency: string;
-  readonly amount: bigint;
-  /** How many have no known amount. */
-  readonly unknown: number;
-}
-
-/** How long a metric may wait for its count. */
-const COUNT_TIMEOUT_MS = 1_000;
-
 /** Opens the store. */
 export function openBreakStore(db: Db) {
   const collection = db.collection<Break>('breaks');
@@ -54,10 +37,6 @@ export function openBreakStore(db: Db) {
       }));
       await collection.bulkWrite(writes, { session });
     },
-    /** How many are open of each kind, and since when the oldest is; read from the index alone. */
-    countOpen: () => countOpen(collection),
-    /** How much money the open ones are about, by currency; read from the same index alone. */
-    sumOpen: () => sumOpen(collection),
     /** Sorted by when they were first opened, which never changes: no page skips or repeats one. */
     list: async ({ after, limit, ...query }: BreakPageQuery) => {
       const filter = { $and: [filterOf(query), afterCursor('openedAt', after)] };
@@ -65,51 +44,6 @@ export function openBreakStore(db: Db) {
       return { items, next: nextCursor(items, limit, ({ openedAt }) => openedAt) };
     },
   };
-}
-
-async function countOpen(collection: Collection<Break>): Promise<ReadonlyMap<string, OpenCount>> {
-  const counts = await collection
-    .aggregate<OpenCount & { readonly _id: string }>(
-      [
-        { $match: { status: 'open' } },
-        { $group: { _id: '$kind', count: { $sum: 1 }, since: { $min: '$since' } } },
-      ],
-      { hint: BREAKS_COUNT_KEY, maxTimeMS: COUNT_TIMEOUT_MS },
-    )
-    .toArray();
-  return new Map(counts.map(({ _id, ...open }) => [_id, open]));
-}
-
-async function sumOpen(collection: Collection<Break>): Promise<readonly OpenSum[]> {
-  return collection
-    .aggregate<OpenSum>(
-      [
-        { $match: { status: 'open', currency: { $type: 'string' } } },
-        {
-          $group: {
-            _id: '$currency',
-            count: { $sum: 1 },
-            unknown: { $sum: { $cond: [{ $isNumber: '$amount' }, 0, 1] } },
-            amount: { $sum: { $abs: '$amount' } },
-            since: { $min: '$since' },
-          },
-        },
-        // A sum that is no 64-bit integer any more, and therefore not exact, fails here.
-        {
-          $project: {
-            _id: 0,
-            currency: '$_id',
-            count: 1,
-            unknown: 1,
-            amount: { $toLong: '$amount' },
-            since: 1,
-          },
-        },
-        { $sort: { currency: 1 } },
-      ],
-      { hint: BREAKS_COUNT_KEY, maxTimeMS: COUNT_TIMEOUT_MS },
-    )
-    .toArray();
 }
 
 function filterOf({ status, kind, observer, before, waitsForApproval, ...same }: BreakQuery): Filter<Break> {

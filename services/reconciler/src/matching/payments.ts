@@ -91,13 +91,19 @@ function openUncompared(polls: Collection<PollDocument>, byStatement: readonly s
     },
     /** Of each rail that has any the one that ended first, by a key for each. */
     oldestUncompared: async (): Promise<readonly OldestUncompared[]> => {
-      const rails = await railsUncompared();
-      const first = { projection: { endedAt: 1 }, sort: { endedAt: 1 }, hint: UNCOMPARED_KEY } as const;
-      const found = rails.map(async (rail): Promise<readonly OldestUncompared[]> => {
-        const oldest = await polls.findOne({ uncompared: rail }, { ...first, ...limits });
-        return oldest?.endedAt ? [{ rail, reference: oldest._id, endedAt: oldest.endedAt }] : [];
-      });
-      return (await Promise.all(found)).flat();
+      const first = { reference: { $first: '$_id' }, endedAt: { $first: '$endedAt' } };
+      return polls
+        .aggregate<OldestUncompared>(
+          [
+            { $match: { uncompared: { $gt: '' } } },
+            { $sort: UNCOMPARED_KEY },
+            { $group: { _id: '$uncompared', ...first } },
+            { $sort: { _id: 1 } },
+            { $project: { _id: 0, rail: '$_id', reference: 1, endedAt: 1 } },
+          ],
+          { hint: UNCOMPARED_KEY, ...limits },
+        )
+        .toArray();
     },
     /** Notes that statements have compared payments, as far as they are the rail's close and the end is the present one. */
     compared: async (payments: readonly WindowPayment[], session: ClientSession): Promise<void> => {

@@ -55,7 +55,11 @@ const match = async (content: string, given: Record<string, string | object>): P
 const recordsOf = async (id: string) => listed((await request(`/statements/${id}/records`)).body);
 const breaksOf = async (reference: string) =>
   listed((await request(`/breaks?reference=${reference}`)).body).map(({ kind, status }) => [kind, status]);
-const uncompared = async () => (await request('/status')).body['uncompared'] as readonly object[];
+const uncompared = async () => {
+  // The status is read anew after so long.
+  harness.pass(5_000);
+  return (await request('/status')).body['uncompared'] as readonly object[];
+};
 const isCompared = (reference: string) =>
   until('it is compared', async () => {
     const row = await rowOf(reference);

@@ -1,106 +1,121 @@
+import { paymentKinds } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import type { Registry } from 'prom-client';
-import type { BreakStore } from '../breaks/store.ts';
 import { openStates } from '../domain/tracked.ts';
-import { ageSeconds, gauge, METRIC_TIMEOUT_MS, readInTime } from '../gauges.ts';
-import type { WindowPayments } from '../matching/payments.ts';
-import type { WalletDocument, WalletStore } from '../wallets/store.ts';
-import type { StatusStore } from './store.ts';
+import { ageSeconds, gauge } from '../gauges.ts';
+import type { WalletDocument } from '../wallets/store.ts';
+import type { Standing } from './standing.ts';
 
-/** The sources of the gauges, read at each scrape. */
-export interface StandingDeps {
+/** What the gauges of the {@link Standing} need. */
+export interface StandingGauges {
   readonly registry: Registry;
-  readonly statusStore: Pick<StatusStore, 'oldestOpen'>;
-  readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
-  readonly breaks: Pick<BreakStore, 'countOpen'>;
-  readonly wallets: Pick<WalletStore, 'wallets'>;
+  readonly standing: () => Promise<Standing>;
   /** The configured rails: wallets of others are no longer compared, and not exported. */
   readonly rails: readonly string[];
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'nowMs'>;
 }
 
 /** Registers the gauges of what waits for people or rails: payments, breaks, and wallets against floats. */
-export function gaugeStanding(deps: StandingDeps): void {
-  gaugeOldestOpen(deps);
-  gaugeOldestUncompared(deps);
+export function gaugeStanding(deps: StandingGauges): void {
+  gaugePayments(deps);
+  gaugePolls(deps);
+  gaugeUncompared(deps);
   gaugeBreaks(deps);
   gaugeWallets(deps);
 }
 
-/** Reads once for all gauges of a scrape. */
-function sharedLook<Value>(
-  look: () => Promise<Value>,
-  clock: Pick<Clock, 'sleep'>,
-): () => Promise<Value | undefined> {
-  let current: Promise<Value | undefined> | undefined;
-  return () => {
-    current ??= readInTime(look(), clock).finally(() => {
-      current = undefined;
-    });
-    return current;
-  };
-}
-
-function gaugeOldestOpen({ registry, statusStore, clock }: StandingDeps): void {
+function gaugePayments({ registry, standing, clock }: StandingGauges): void {
+  gauge({
+    registry,
+    name: 'open_payments',
+    help: 'Payments of the working set that have not ended, by kind; no value while the database does not answer.',
+    labelNames: ['kind'],
+    read: async () => {
+      const { open } = await standing();
+      return open && paymentKinds.map((kind) => [{ kind }, open[kind]] as const);
+    },
+  });
   gauge({
     registry,
     name: 'oldest_open_payment_seconds',
     help: 'Age of the oldest open payment, by kind and the last answer of its rail; 0 if none is open.',
     labelNames: ['kind', 'state'],
     read: async () => {
-      const found = await readInTime(statusStore.oldestOpen(), clock);
-      if (!found) return undefined;
-      return ['payout', 'collection'].flatMap((kind) =>
-        openStates.map((state) => {
-          const oldest = found.find((one) => one.kind === kind && one.state === state);
-          return [{ kind, state }, oldest ? ageSeconds(oldest.openedAt, clock) : 0] as const;
-        }),
+      const { oldestOpen } = await standing();
+      return (
+        oldestOpen &&
+        oldestOpen.flatMap(({ kind, states }) =>
+          openStates.map((state) => {
+            const oldest = states.find((one) => one.state === state);
+            return [{ kind, state }, oldest ? ageSeconds(oldest.openedAt, clock) : 0] as const;
+          }),
+        )
       );
     },
   });
 }
 
-function gaugeOldestUncompared({ registry, payments, rails, clock }: StandingDeps): void {
+function gaugePolls({ registry, standing, rails, clock }: StandingGauges): void {
+  gauge({
+    registry,
+    name: 'oldest_due_seconds',
+    help: 'How long the payment of a rail that is due longest has waited for its poll; 0 if none waits.',
+    labelNames: ['rail'],
+    read: async () => {
+      const { polls } = await standing();
+      return (
+        polls &&
+        rails.map((rail) => {
+          const waits = polls.find((one) => one.rail === rail);
+          return [{ rail }, waits ? ageSeconds(waits.dueAt, clock) : 0] as const;
+        })
+      );
+    },
+  });
+}
+
+function gaugeUncompared({ registry, standing, rails, clock }: StandingGauges): void {
   gauge({
     registry,
     name: 'oldest_uncompared_payment_seconds',
     help: "Time since the end of the oldest payment that neither a close nor a statement has compared with its rail's record, by rail; 0 if there is none.",
     labelNames: ['rail'],
     read: async () => {
-      const found = await readInTime(payments.oldestUncompared(), clock);
-      const none = rails.filter((rail) => found?.every((one) => one.rail !== rail));
+      const { uncompared } = await standing();
+      const none = rails.filter((rail) => uncompared?.every((one) => one.rail !== rail));
       return (
-        found && [
+        uncompared && [
           ...none.map((rail) => [{ rail }, 0] as const),
-          ...found.map(({ rail, endedAt }) => [{ rail }, ageSeconds(endedAt, clock)] as const),
+          ...uncompared.map(({ rail, endedAt }) => [{ rail }, ageSeconds(endedAt, clock)] as const),
         ]
       );
     },
   });
 }
 
-function gaugeBreaks({ registry, breaks, clock }: StandingDeps): void {
-  const look = sharedLook(async () => [...(await breaks.countOpen())], clock);
+function gaugeBreaks({ registry, standing, clock }: StandingGauges): void {
+  const byKind = async () => [...Map.groupBy((await standing()).breaks ?? [], ({ kind }) => kind)];
   const ofKinds = { registry, labelNames: ['kind' as const] };
   gauge({
     ...ofKinds,
     name: 'open_breaks',
     help: 'Open breaks, by kind.',
-    read: async () => (await look())?.map(([kind, { count }]) => [{ kind }, count]),
+    read: async () =>
+      (await byKind()).map(([kind, found]) => [{ kind }, found.reduce((sum, { count }) => sum + count, 0)]),
   });
   gauge({
     ...ofKinds,
     name: 'oldest_open_break_seconds',
     help: 'Age of the oldest open break, by kind.',
-    read: async () => (await look())?.map(([kind, { since }]) => [{ kind }, ageSeconds(since, clock)]),
+    read: async () =>
+      (await byKind()).map(([kind, found]) => [
+        { kind },
+        Math.max(...found.map(({ since }) => ageSeconds(since, clock))),
+      ]),
   });
 }
 
-function gaugeWallets({ registry, wallets, rails, clock }: StandingDeps): void {
-  const look = sharedLook(async () => {
-    const found = await wallets.wallets(undefined, { maxTimeMS: METRIC_TIMEOUT_MS });
-    return found.filter(({ rail }) => rails.includes(rail));
-  }, clock);
+function gaugeWallets({ registry, standing, rails, clock }: StandingGauges): void {
   const gaugeEach = (name: string, help: string, valueOf: (wallet: WalletDocument) => number) =>
     gauge({
       registry,
@@ -108,10 +123,9 @@ function gaugeWallets({ registry, wallets, rails, clock }: StandingDeps): void {
       help,
       labelNames: ['rail', 'currency'],
       read: async () =>
-        (await look())?.map((wallet) => {
-          const { rail, currency } = wallet;
-          return [{ rail, currency }, valueOf(wallet)];
-        }),
+        ((await standing()).comparison ?? [])
+          .filter(({ rail }) => rails.includes(rail))
+          .map((wallet) => [{ rail: wallet.rail, currency: wallet.currency }, valueOf(wallet)]),
     });
   gaugeEach(
     'rail_wallet_drift_minor_units',

@@ -4,40 +4,41 @@ import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import type { CloseDocument } from '../closes/store.ts';
 import type { WalletDocument } from '../wallets/store.ts';
-import { addStatusRoutes, type StatusRouteDeps } from './routes.ts';
+import { addStatusRoutes } from './routes.ts';
+import { createStanding, type StandingDeps } from './standing.ts';
 
 const TOKEN = 'operator-token-of-tests';
 const at = (hour: number) => new Date(Date.UTC(2026, 0, 2, hour));
 const asked: unknown[] = [];
 
-const parts: StatusRouteDeps = {
-  store: {
-    countOpen: async () => ({ payout: 3, collection: 0 }),
-  },
-  breaks: {
-    countOpen: async () => new Map([['payment.stuck', { count: 2, since: at(0) }]]),
-    sumOpen: async () => [
-      { currency: 'KES', amount: 9_007_199_254_741_493n, count: 2, unknown: 1, since: at(0) },
-    ],
-  },
-  wallets: { wallets: async () => [] },
+const open = { state: 'begun', reference: 'po-1', openedAt: at(1) } as const;
+const sums = { currency: 'KES', count: 1, unknown: 0, amount: 0n, since: at(1) } as const;
+const parts: StandingDeps = {
   statusStore: {
-    duePolls: async (watch, now, overdueBefore) => {
-      asked.push([watch, now.getTime() - overdueBefore.getTime()]);
-      return { due: 5, overdue: 1, oldestDueAt: at(3) };
+    countOpen: async () => ({ payout: 3, collection: 0 }),
+    oldestOpen: async (before) => {
+      asked.push(['open', before.toISOString()]);
+      const accepted = { state: 'accepted', reference: 'po-4', openedAt: at(3) } as const;
+      return [
+        { kind: 'payout', states: [open, accepted], overdue: { count: 1, oldest: [open] } },
+        { kind: 'collection', states: [], overdue: { count: 0, oldest: [] } },
+      ];
     },
-    watched: async () => ['gone', 'upstream'],
-    oldestOpen: async () => [
-      { kind: 'payout', state: 'begun', reference: 'po-1', openedAt: at(1) },
-      { kind: 'payout', state: 'accepted', reference: 'po-2', openedAt: at(2) },
+    duePolls: async (now, overdueBefore) => {
+      asked.push(['polls', now.getTime() - overdueBefore.getTime()]);
+      return [
+        { rail: 'gone', dueAt: at(3), due: 5, overdue: 1 },
+        { rail: 'upstream', dueAt: at(5), due: 0, overdue: 0 },
+      ];
+    },
+    openBreaks: async () => [
+      { ...sums, kind: 'payment.stuck', currency: null, unknown: 1 },
+      { ...sums, kind: 'payment.stuck', amount: 9_007_199_254_740_993n, since: at(0) },
+      { ...sums, kind: 'wallet.drift', amount: 500n, count: 2, unknown: 1 },
     ],
-    overdueOpen: async (kind, before) => {
-      asked.push([kind, before.toISOString()]);
-      if (kind === 'collection') return { count: 0, oldest: [] };
-      return { count: 1, oldest: [{ kind, state: 'begun', reference: 'po-1', openedAt: at(1) }] };
-    },
     lastClose: async () => undefined,
   },
+  wallets: { wallets: async () => [] },
   audit: {
     show: async () =>
       (['payout', 'collection'] as const).map((kind) => {
@@ -54,14 +55,16 @@ const parts: StatusRouteDeps = {
       { _id: 'upstream', since: at(2), why: 'timeout' },
     ],
   },
-  railNames: ['upstream'],
   clock: { ...systemClock, nowMs: () => at(4).getTime() },
   logger: createLogger({ name: 'test', level: 'silent' }),
 };
 
-async function get(changes: Partial<StatusRouteDeps> = {}, token = TOKEN) {
+async function get(changes: Partial<StandingDeps> = {}, token = TOKEN) {
   const operator = new Hono();
-  addStatusRoutes(operator, { ...parts, ...changes });
+  addStatusRoutes(operator, {
+    standing: createStanding({ ...parts, ...changes }),
+    railNames: ['upstream', 'idle'],
+  });
   const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` };
   const response = await guardOperator(operator, createOperators(TOKEN)).request('/status', { headers });
   return { status: response.status, body: await response.json() };
@@ -77,35 +80,32 @@ it('shows what is open, due and broken, and what was never done', async () => {
         {
           kind: 'payout',
           count: 3,
-          oldest: { state: 'begun', reference: 'po-1', openedAt: '2026-01-02T01:00:00.000Z' },
           states: [
             { state: 'begun', reference: 'po-1', openedAt: '2026-01-02T01:00:00.000Z' },
-            { state: 'accepted', reference: 'po-2', openedAt: '2026-01-02T02:00:00.000Z' },
+            { state: 'accepted', reference: 'po-4', openedAt: '2026-01-02T03:00:00.000Z' },
           ],
           overdue: {
             count: 1,
             oldest: [{ state: 'begun', reference: 'po-1', openedAt: '2026-01-02T01:00:00.000Z' }],
           },
         },
-        { kind: 'collection', count: 0, oldest: null, states: [], overdue: { count: 0, oldest: [] } },
+        { kind: 'collection', count: 0, states: [], overdue: { count: 0, oldest: [] } },
       ],
       silent: [{ rail: 'upstream', since: '2026-01-02T02:00:00.000Z', why: 'timeout' }],
       polls: [
-        ['upstream', true],
-        ['gone', false],
-      ].map(([rail, configured]) => ({
-        rail,
-        configured,
-        due: 5,
-        overdue: 1,
-        oldestDueAt: '2026-01-02T03:00:00.000Z',
-      })),
-      breaks: [{ kind: 'payment.stuck', count: 2, oldestAt: '2026-01-02T00:00:00.000Z' }],
+        { rail: 'upstream', configured: true, due: 0, overdue: 0, oldestDueAt: null },
+        { rail: 'idle', configured: true, due: 0, overdue: 0, oldestDueAt: null },
+        { rail: 'gone', configured: false, due: 5, overdue: 1, oldestDueAt: '2026-01-02T03:00:00.000Z' },
+      ],
+      breaks: [
+        { kind: 'payment.stuck', count: 2, oldestAt: '2026-01-02T00:00:00.000Z' },
+        { kind: 'wallet.drift', count: 2, oldestAt: '2026-01-02T01:00:00.000Z' },
+      ],
       breakSums: [
         {
           currency: 'KES',
           amount: '90071992547414.93',
-          count: 2,
+          count: 3,
           unknown: 1,
           oldestAt: '2026-01-02T00:00:00.000Z',
         },
@@ -124,14 +124,10 @@ it('shows what is open, due and broken, and what was never done', async () => {
       unreported: [],
     },
   });
-  expect(asked).toHaveLength(3);
-  expect(asked).toEqual(
-    expect.arrayContaining([
-      ['gone', 60_000],
-      ['payout', '2026-01-02T03:00:00.000Z'],
-      ['upstream', 60_000],
-    ]),
-  );
+  expect(asked).toEqual([
+    ['open', '2026-01-02T03:00:00.000Z'],
+    ['polls', 60_000],
+  ]);
 });
 
 it('shows how many ends came late to the newest closed day', async () => {
@@ -154,7 +150,7 @@ it('takes no wallet of a rail that is not configured any more for a live one', a
     outOfRange: [],
     unexplained: [],
     overdue: [],
-    removed: [{ wallet: 'gone:KES', configured: false, withinRange: false }],
+    removed: [{ wallet: 'gone:KES', withinRange: false }],
   };
   expect(await get({ wallets })).toMatchObject({ body: { comparison } });
 });
@@ -181,12 +177,36 @@ it('names wallets within range whose difference nothing is known to give, and wh
 });
 
 it('gives the rest if a part fails, or is not answered in time', async () => {
-  const breaks = { ...parts.breaks, countOpen: () => Promise.reject(new Error('MaxTimeMSExpired')) };
+  const openBreaks = () => Promise.reject(new Error('MaxTimeMSExpired'));
   const wallets = { wallets: () => new Promise<never>(() => undefined) };
-  expect(await get({ breaks, wallets })).toMatchObject({
+  expect(await get({ statusStore: { ...parts.statusStore, openBreaks }, wallets })).toMatchObject({
     status: 200,
-    body: { breaks: null, comparison: null, polls: [{ due: 5 }, {}], unreported: ['breaks', 'comparison'] },
+    body: {
+      breaks: null,
+      breakSums: null,
+      comparison: null,
+      polls: [{}, {}, { due: 5 }],
+      unreported: ['breaks', 'comparison'],
+    },
   });
+});
+
+it('is read once for all who look within five seconds', async () => {
+  let nowMs = 0;
+  let reads = 0;
+  const oldestOpen = async () => {
+    reads += 1;
+    return [];
+  };
+  const clock = { ...systemClock, nowMs: () => nowMs };
+  const standing = createStanding({ ...parts, statusStore: { ...parts.statusStore, oldestOpen }, clock });
+  const [first, second] = await Promise.all([standing(), standing()]);
+  nowMs = 4_999;
+  expect([second, await standing()]).toEqual([first, first]);
+  expect(reads).toBe(1);
+  nowMs = 5_000;
+  expect((await standing()).at).toEqual(new Date(5_000));
+  expect(reads).toBe(2);
 });
 
 it.each([

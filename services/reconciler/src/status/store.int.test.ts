@@ -2,7 +2,6 @@ import { DAY_MS } from '@pesewa/kernel';
 import { type Database, ensureDatabaseSchema, openDatabase } from '@pesewa/messaging';
 import { openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openBreakStore } from '../breaks/store.ts';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import { awaited } from '../domain/tracked.ts';
 import { openWindowPayments } from '../matching/payments.ts';
@@ -36,71 +35,70 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
-/** How many keys and documents the latest profiled operation read. */
-async function examined(collection: string): Promise<{ readonly keys: number; readonly documents: number }> {
+/** What operations on a collection gave, and how many there were and what they read in all. */
+async function profiled<Found>(collection: string, work: () => Promise<Found>) {
   const profile = db.collection('system.profile');
-  const [newest] = await profile
-    .find({ ns: `${db.databaseName}.${collection}` })
-    .sort({ ts: -1 })
-    .limit(1)
-    .toArray();
-  return { keys: Number(newest?.['keysExamined']), documents: Number(newest?.['docsExamined']) };
+  const ofCollection = { ns: `${db.databaseName}.${collection}` };
+  const before = await profile.countDocuments(ofCollection);
+  await db.command({ profile: 2 });
+  const found = await work();
+  await db.command({ profile: 0 });
+  const read = await profile.find(ofCollection).sort({ ts: 1 }).skip(before).toArray();
+  const sum = (field: string) => read.reduce((all, one) => all + Number(one[field]), 0);
+  return { found, reads: read.length, keys: sum('keysExamined'), documents: sum('docsExamined') };
 }
 
-it('counts the polls that a rail is owed, and those that are late, by keys alone', async () => {
-  const rows = Array.from({ length: 30 }, (_, minute) => ({
-    _id: `po-${minute}` as never,
-    watch: minute % 3 === 0 ? 'other' : 'upstream',
+it('counts the polls that each rail is owed, and those that are late, by keys alone', async () => {
+  const row = (watch: string, minute: number) => ({
+    _id: `po-${watch}-${minute}` as never,
+    watch,
     dueAt: at(minute),
-  }));
-  await db.collection('polls').insertMany([...rows, { _id: 'po-ended' as never }]);
-  // Of minutes 0 to 20 those that are no multiple of three, and of these the first 11 minutes.
-  expect(await status.duePolls('upstream', at(20), at(10))).toEqual({
-    due: 14,
-    overdue: 7,
-    oldestDueAt: at(1),
   });
-  expect(await status.duePolls('nowhere', at(20), at(10))).toEqual({ due: 0, overdue: 0, oldestDueAt: null });
-  expect(await status.duePolls('upstream', at(0), at(0))).toEqual({ due: 0, overdue: 0, oldestDueAt: null });
+  const rows = Array.from({ length: 30 }, (_, minute) =>
+    row(minute % 3 === 0 ? 'other' : 'upstream', minute),
+  );
+  const later = Array.from({ length: 300 }, (_, minute) => row('quiet', 100 + minute));
+  await db.collection('polls').insertMany([...rows, ...later, { _id: 'po-ended' as never }]);
+  const { found, ...read } = await profiled('polls', () => status.duePolls(at(20), at(10)));
+  expect(found).toEqual([
+    { rail: 'other', dueAt: at(0), due: 7, overdue: 4 },
+    { rail: 'quiet', dueAt: at(100), due: 0, overdue: 0 },
+    { rail: 'upstream', dueAt: at(1), due: 14, overdue: 6 },
+  ]);
+  expect(read).toMatchObject({ reads: 3, documents: 0 });
+  expect(read.keys).toBeLessThan(40);
+  const early = await profiled('polls', () => status.duePolls(new Date(0), new Date(0)));
+  expect(early.found.map(({ due }) => due)).toEqual([0, 0, 0]);
+  expect(early.reads).toBe(1);
 });
 
-it('finds the rails with payments to ask about, with a key or two for each', async () => {
-  await db.command({ profile: 2 });
-  expect(await status.watched()).toEqual(['other', 'upstream']);
-  await db.command({ profile: 0 });
-  const { keys, documents } = await examined('polls');
-  expect(documents).toBe(0);
-  expect(keys).toBeLessThanOrEqual(4);
-});
-
-it('finds the payment of each rail that nothing has compared and that ended first, by keys alone', async () => {
+it('finds the payment of each rail that nothing has compared and that ended first, in one read of keys alone', async () => {
   const ended = Array.from({ length: 30 }, (_, minute) => ({
     _id: `po-ended-${minute}` as never,
     endedAt: at(minute),
     ...(minute > 2 && { uncompared: minute % 3 === 0 ? 'other' : 'upstream' }),
   }));
   await db.collection('polls').insertMany(ended);
-  const profile = db.collection('system.profile');
-  const ofPolls = { ns: `${db.databaseName}.polls` };
-  const before = await profile.countDocuments(ofPolls);
-  await db.command({ profile: 2 });
-  expect(await openWindowPayments(working.collection).oldestUncompared()).toEqual([
+  const payments = openWindowPayments(working.collection);
+  const { found, ...read } = await profiled('polls', payments.oldestUncompared);
+  expect(found).toEqual([
     { rail: 'other', reference: 'po-ended-3', endedAt: at(3) },
     { rail: 'upstream', reference: 'po-ended-4', endedAt: at(4) },
   ]);
-  await db.command({ profile: 0 });
-  const read = await profile.find(ofPolls).sort({ ts: 1 }).skip(before).toArray();
-  expect(read.map(({ docsExamined }) => Number(docsExamined))).toEqual([0, 0, 0]);
-  for (const { keysExamined } of read) expect(Number(keysExamined)).toBeLessThanOrEqual(4);
+  expect(read).toMatchObject({ reads: 1, documents: 0 });
+  expect(read.keys).toBeLessThanOrEqual(4);
 });
 
-it('finds the oldest open payment of each kind and state', async () => {
+it('finds the oldest open payment of each kind and state, and counts all and the long open ones, by keys alone', async () => {
   const open = (_id: string, kind: string, openState: string, minute: number) => ({
     _id: _id as never,
     openState,
     terms: { kind },
     openedAt: at(minute),
   });
+  const many = Array.from({ length: 300 }, (_, index) =>
+    open(`po-many-${index}`, 'payout', 'begun', 100 + index),
+  );
   await db
     .collection('polls')
     .insertMany([
@@ -108,23 +106,31 @@ it('finds the oldest open payment of each kind and state', async () => {
       open('po-newer', 'payout', 'begun', 5),
       open('po-oldest', 'payout', 'begun', 2),
       open('po-lost', 'payout', 'not_found', 3),
+      ...many,
       { _id: 'po-done' as never, terms: { kind: 'payout' }, openedAt: at(0) },
     ]);
-  expect(await status.oldestOpen()).toEqual([
-    { kind: 'collection', state: 'begun', reference: 'co-old', openedAt: at(1) },
-    { kind: 'payout', state: 'begun', reference: 'po-oldest', openedAt: at(2) },
-    { kind: 'payout', state: 'not_found', reference: 'po-lost', openedAt: at(3) },
+  const { found, ...read } = await profiled('polls', () => status.oldestOpen(at(4)));
+  const [lost, oldestOfAll] = [
+    { state: 'not_found', reference: 'po-lost', openedAt: at(3) },
+    { state: 'begun', reference: 'po-oldest', openedAt: at(2) },
+  ];
+  expect(found).toEqual([
+    { kind: 'payout', states: [oldestOfAll, lost], overdue: { count: 2, oldest: [oldestOfAll, lost] } },
+    {
+      kind: 'collection',
+      states: [{ state: 'begun', reference: 'co-old', openedAt: at(1) }],
+      overdue: { count: 1, oldest: [{ state: 'begun', reference: 'co-old', openedAt: at(1) }] },
+    },
   ]);
-});
-
-it('finds the open payments that began before a time, the oldest first', async () => {
-  const { count, oldest } = await status.overdueOpen('payout', at(4));
-  expect(count).toBe(2);
-  expect(oldest.map(({ reference, state }) => [reference, state])).toEqual([
-    ['po-oldest', 'begun'],
-    ['po-lost', 'not_found'],
-  ]);
-  expect(await status.overdueOpen('collection', at(1))).toEqual({ count: 0, oldest: [] });
+  expect(read).toMatchObject({ reads: 6, documents: 0 });
+  expect(read.keys).toBeLessThan(40);
+  const young = await profiled('polls', () => status.oldestOpen(at(0)));
+  expect(young.found.map(({ overdue }) => overdue.count)).toEqual([0, 0]);
+  expect(young.reads).toBe(2);
+  const counted = await profiled('polls', status.countOpen);
+  expect(counted.found).toEqual({ payout: 303, collection: 1 });
+  expect(counted).toMatchObject({ reads: 2, documents: 0 });
+  expect(counted.keys).toBeLessThanOrEqual(306);
 });
 
 it('keeps since when a rail gives no answer, until it gives one', async () => {
@@ -142,7 +148,7 @@ it('keeps since when a rail gives no answer, until it gives one', async () => {
   expect(await silent.list()).toEqual([]);
 });
 
-it('counts the breaks that stand, by kind, and sums them by currency, without reading them or others', async () => {
+it('counts and sums the breaks that stand by kind and currency, without reading them or others', async () => {
   const one = (
     kind: string,
     minute: number,
@@ -163,26 +169,26 @@ it('counts the breaks that stand, by kind, and sums them by currency, without re
   const open = [
     one('wallet.drift', 9, 'open', { currency: 'KES', amount: -9_007_199_254_740_993n }),
     one('payment.stuck', 8, 'open', { currency: 'KES', amount: 500n }),
-    one('payment.stuck', 7, 'open', { currency: 'GHS', amount: null }),
+    one('payment.stuck', 7, 'open', { currency: 'KES', amount: null }),
     one('payment.stuck', 9, 'open', { currency: null, amount: null }),
   ];
   await db.collection('breaks').insertMany([...resolved, ...open]);
-  await db.command({ profile: 2 });
-  const store = openBreakStore(db);
-  expect(await store.countOpen()).toEqual(
-    new Map([
-      ['payment.stuck', { count: 3, since: at(7) }],
-      ['wallet.drift', { count: 1, since: at(9) }],
-    ]),
-  );
-  expect(await store.sumOpen()).toEqual([
-    { currency: 'GHS', amount: 0n, count: 1, unknown: 1, since: at(7) },
-    { currency: 'KES', amount: 9_007_199_254_741_493n, count: 2, unknown: 0, since: at(8) },
+  const { found, ...read } = await profiled('breaks', status.openBreaks);
+  const stuck = { kind: 'payment.stuck', unknown: 1 };
+  expect(found).toEqual([
+    { ...stuck, currency: null, count: 1, amount: 0n, since: at(9) },
+    { ...stuck, currency: 'KES', count: 2, amount: 500n, since: at(7) },
+    {
+      kind: 'wallet.drift',
+      currency: 'KES',
+      count: 1,
+      unknown: 0,
+      amount: 9_007_199_254_740_993n,
+      since: at(9),
+    },
   ]);
-  await db.command({ profile: 0 });
-  const { keys, documents } = await examined('breaks');
-  expect(keys).toBeLessThanOrEqual(open.length + 1);
-  expect(documents).toBe(0);
+  expect(read).toMatchObject({ reads: 1, documents: 0 });
+  expect(read.keys).toBeLessThanOrEqual(open.length + 1);
 });
 
 it('gives the newest day that was closed over all rails', async () => {
