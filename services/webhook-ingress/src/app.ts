@@ -1,12 +1,12 @@
-import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { clientAddress, type TrustedProxies } from '@pesewa/addresses';
 import type { PaymentKind } from '@pesewa/contracts';
-import { type Clock, withDeadline } from '@pesewa/kernel';
+import type { Clock } from '@pesewa/kernel';
 import { addErrorHandling, answerJson, isCompressed, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answer, BODY_BYTES_MAX, type RequestOutcome, resultOf } from './answers.ts';
 import type { Callbacks } from './callbacks.ts';
-import type { CallbackRequest } from './domain/callback.ts';
+import type { CallbackHeader, CallbackRequest } from './domain/callback.ts';
 import type { CallbackMetrics } from './metrics.ts';
 
 const kinds: ReadonlyMap<string, PaymentKind> = new Map([
@@ -18,7 +18,11 @@ const unknown = { rail: 'unknown', kind: 'unknown', result: 'rejected', reason: 
 
 interface AppEnv {
   /** What the HTTP server hands over. */
-  Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } };
+  Bindings: {
+    readonly incoming: Pick<IncomingMessage, 'rawHeaders'> & {
+      readonly socket: { readonly remoteAddress?: string | undefined };
+    };
+  };
 }
 
 interface Deps extends TrustedProxies {
@@ -26,7 +30,6 @@ interface Deps extends TrustedProxies {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: CallbackMetrics;
-  readonly storeTimeoutMs: number;
 }
 
 /** Builds the callback API for rails: `POST /rails/{rail}/payouts`, `POST /rails/{rail}/collections` (contract 10.16). */
@@ -34,7 +37,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   addErrorHandling(app, {
     logger: deps.logger,
-    broken: (context) => answer(context, 'not_stored'),
+    broken: () => answer('not_stored'),
     notFound: (context) =>
       answerJson(context, 404, { code: 'not_found', message: 'there is nothing at this path' }),
   });
@@ -54,7 +57,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
         : await take(deps, callbackRequest(deps, context, { rail, kind, body }));
     if (ending === 'rail.unknown') return context.notFound();
     deps.metrics.answered({ rail, kind, ...resultOf(ending) });
-    return answer(context, ending);
+    return answer(ending);
   });
 
   return app;
@@ -76,13 +79,13 @@ function callbackRequest(
   context: Context<AppEnv>,
   { rail, kind, body }: Pick<CallbackRequest, 'rail' | 'kind' | 'body'>,
 ): CallbackRequest {
-  // A request without a connection, as in tests, has no environment.
-  const peerAddress = context.env?.incoming?.socket.remoteAddress;
+  const { rawHeaders, socket } = context.env.incoming;
+  const peerAddress = socket.remoteAddress;
   return {
     rail,
     kind,
     body,
-    headers: [...context.req.raw.headers].map(([name, value]) => ({ name, value })),
+    headers: headersOf(rawHeaders),
     peerAddress,
     clientAddress: clientAddress({
       peerAddress,
@@ -91,8 +94,15 @@ function callbackRequest(
       proxies: deps.proxies,
     }),
     receivedAtMs: deps.clock.nowMs(),
-    digest: hash('sha256', body, 'hex'),
   };
+}
+
+/** The lines of a header, names and values in turns, as they came. */
+function headersOf(lines: readonly string[]): readonly CallbackHeader[] {
+  const headers: CallbackHeader[] = [];
+  for (let at = 0; at < lines.length; at += 2)
+    headers.push({ name: (lines[at] ?? '').toLowerCase(), value: lines[at + 1] ?? '' });
+  return headers;
 }
 
 async function take(
@@ -101,8 +111,7 @@ async function take(
 ): Promise<RequestOutcome | 'rail.unknown'> {
   const { rail, kind } = request;
   try {
-    // If the callback is stored all the same, its next delivery counts as a repetition.
-    const received = await withDeadline(deps.callbacks.receive(request), deps.storeTimeoutMs, deps.clock);
+    const received = await deps.callbacks.receive(request);
     if (!received.ok) return received.refusal;
     deps.metrics.durableAfter(request, deps.clock.nowMs() - request.receivedAtMs);
     return received.value;
