@@ -5,7 +5,7 @@ import type { ReceptionOutcome } from './domain/reception.ts';
 /** The ways in which a request to a callback address can end; `cut`: its body did not arrive completely. */
 export type RequestOutcome =
   | ReceptionOutcome
-  | Exclude<CallbackRefusal, 'rail.unknown'>
+  | CallbackRefusal
   | 'too_large'
   | 'compressed'
   | 'cut'

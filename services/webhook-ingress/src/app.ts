@@ -5,7 +5,7 @@ import type { Clock } from '@pesewa/kernel';
 import { addErrorHandling, answerJson, isCompressed, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answer, BODY_BYTES_MAX, type RequestOutcome, resultOf } from './answers.ts';
-import type { Callbacks } from './callbacks.ts';
+import type { Callbacks, Receive } from './callbacks.ts';
 import type { CallbackHeader, CallbackRequest } from './domain/callback.ts';
 import type { CallbackMetrics } from './metrics.ts';
 
@@ -18,15 +18,11 @@ const unknown = { rail: 'unknown', kind: 'unknown', result: 'rejected', reason: 
 
 interface AppEnv {
   /** What the HTTP server hands over. */
-  Bindings: {
-    readonly incoming: Pick<IncomingMessage, 'rawHeaders'> & {
-      readonly socket: { readonly remoteAddress?: string | undefined };
-    };
-  };
+  Bindings: { readonly incoming: Pick<IncomingMessage, 'rawHeaders' | 'socket'> };
 }
 
 interface Deps extends TrustedProxies {
-  readonly callbacks: Pick<Callbacks, 'takes' | 'receive'>;
+  readonly callbacks: Pick<Callbacks, 'receiverOf'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: CallbackMetrics;
@@ -45,7 +41,8 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.post('/rails/:rail/:kind', async (context) => {
     const { rail } = context.req.param();
     const kind = kinds.get(context.req.param('kind'));
-    if (kind === undefined || !deps.callbacks.takes(rail, kind)) {
+    const receive = kind && deps.callbacks.receiverOf(rail, kind);
+    if (!receive) {
       // The name in the request must not become a label: a sender could create any number of metrics.
       deps.metrics.answered({ ...unknown, kind: kind ?? unknown.kind });
       return context.notFound();
@@ -54,8 +51,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
     const ending =
       typeof body === 'string'
         ? body
-        : await take(deps, callbackRequest(deps, context, { rail, kind, body }));
-    if (ending === 'rail.unknown') return context.notFound();
+        : await take(deps, receive, callbackRequest(deps, context, { rail, kind, body }));
     deps.metrics.answered({ rail, kind, ...resultOf(ending) });
     return answer(ending);
   });
@@ -106,12 +102,13 @@ function headersOf(lines: readonly string[]): readonly CallbackHeader[] {
 }
 
 async function take(
-  deps: Omit<Deps, 'trustedProxies' | 'proxies'>,
+  deps: Pick<Deps, 'clock' | 'logger' | 'metrics'>,
+  receive: Receive,
   request: CallbackRequest,
-): Promise<RequestOutcome | 'rail.unknown'> {
+): Promise<RequestOutcome> {
   const { rail, kind } = request;
   try {
-    const received = await deps.callbacks.receive(request);
+    const received = await receive(request);
     if (!received.ok) return received.refusal;
     deps.metrics.durableAfter(request, deps.clock.nowMs() - request.receivedAtMs);
     return received.value;

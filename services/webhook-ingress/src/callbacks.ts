@@ -27,23 +27,18 @@ import type { CallbackStore } from './store.ts';
  * Why a callback is not accepted. `rate_exceeded`, `no_room`, `overloaded` and `not_kept` are due to us: nothing is stored, and
  * the callback may be sent again.
  */
-export type CallbackRefusal =
-  | RejectionReason
-  | 'rail.unknown'
-  | 'rate_exceeded'
-  | 'no_room'
-  | 'overloaded'
-  | 'not_kept';
+export type CallbackRefusal = RejectionReason | 'rate_exceeded' | 'no_room' | 'overloaded' | 'not_kept';
+
+/**
+ * Takes one callback. Resolves once it is durably stored, even as a rejected one; rejects if that is unknown in time, and the
+ * rail sends it again. A `failed` one is stored, and must also be sent again.
+ */
+export type Receive = (request: CallbackRequest) => Promise<Result<ReceptionOutcome, CallbackRefusal>>;
 
 /** The ingress's use cases: stores callbacks durably and publishes each once. */
 export interface Callbacks extends OperatorActions {
-  /** Whether there is such a rail, with callbacks of this kind. */
-  readonly takes: (rail: string, kind: PaymentKind) => boolean;
-  /**
-   * Resolves once the callback is durably stored, even as a rejected one; rejects if that is unknown in time, and the rail
-   * sends it again. A `failed` one is stored, and must also be sent again.
-   */
-  readonly receive: (request: CallbackRequest) => Promise<Result<ReceptionOutcome, CallbackRefusal>>;
+  /** Takes the callbacks of a rail and kind; undefined if there is no such rail, or it has none of this kind. */
+  readonly receiverOf: (rail: string, kind: PaymentKind) => Receive | undefined;
 }
 
 interface Deps {
@@ -72,15 +67,9 @@ const HELD_MAX = { itemsMax: 5_000, bytesMax: 32 * 1024 * 1024 } as const;
 /** Builds {@link Callbacks}. */
 export function createCallbacks(deps: Deps): Callbacks {
   const { clock, logger } = deps;
-  const openReception = () =>
-    serialiseByKey(openCallbackWriter<ReceptionOutcome>(deps), {
-      ...HELD_MAX,
-      waitMsMax: deps.storeTimeoutMs,
-    });
-  // Strangers can fill one writer; callbacks with a valid signature or address use the other.
-  const writers = { vouched: openReception(), others: openReception() };
   const log = createThrottledLog(logger, clock);
   const slowDown = createBrake(clock);
+  const submit = openSubmitting(deps, log);
   const reject = async (request: CheckedRequest, reason: RejectionReason, keys: readonly string[]) => {
     const kept = await deps.store.insertRejected(request, reason, keys);
     if (!kept.ok) log('warn', 'rejected callbacks were not kept: too much is rejected at once');
@@ -100,14 +89,6 @@ export function createCallbacks(deps: Deps): Callbacks {
     log('warn', 'unauthenticated callbacks were not taken: too many of them are stored');
     return 'no_room';
   };
-  const submit = async (callback: Callback, traceparent: string) => {
-    // Rails send it again; the log line is limited to one in a while.
-    if (!deps.messaging.acceptsWork()) return refuse<CallbackRefusal>('overloaded');
-    const writer = isAuthenticated(callback.verdict) ? writers.vouched : writers.others;
-    const submitted = await writer(arrival(callback, traceparent, deps.repassAfterMs));
-    if (!submitted.ok) log('warn', 'callbacks were not taken: too much is waiting');
-    return submitted;
-  };
   const take = async (request: CheckedRequest, messageId: string | null, readCallback: ReadCallback) => {
     const reading = readClaim(readCallback, request);
     if (reading.kind === 'rejected') {
@@ -115,11 +96,8 @@ export function createCallbacks(deps: Deps): Callbacks {
       return reject(request, reading.reason, [keys.key, keys.otherKey]);
     }
     const read = reading.kind === 'read';
-    const callback = {
-      ...(read ? keptOf(request) : request),
-      messageId,
-      claim: read ? reading.claim : null,
-    };
+    const kept = read ? keptOf(request) : request;
+    const callback = { ...kept, messageId, claim: read ? reading.claim : null };
     const traceparent = continueTrace(currentTraceparent(headerOf(request, 'traceparent')), deps.ids);
     const submitted = await submit(callback, traceparent);
     const about = { rail: callback.rail, kind: callback.kind, digest: callback.digest };
@@ -129,29 +107,45 @@ export function createCallbacks(deps: Deps): Callbacks {
       logger.warn({ ...about, messageId }, 'a callback came with the id of another one');
     return submitted;
   };
-  return {
-    takes: (name, kind) => partOf(deps.rail(name), kind) !== undefined,
-    receive: async (arrived) => {
-      const rail = deps.rail(arrived.rail);
-      const part = partOf(rail, arrived.kind);
-      if (!rail || !part) return refuse('rail.unknown');
+  const receiverOf = (name: string, kind: PaymentKind): Receive | undefined => {
+    const rail = deps.rail(name);
+    const part = partOf(rail, kind);
+    if (!rail || !part) return undefined;
+    return async (arrived) => {
       const { messageId, ...verdict } = rail.verifyCallback(arrived);
       const refusal = refusalOf(verdict);
       // Strangers come by the thousand a second: what is not taken costs no more than it must.
-      const limit = limited({ rail: arrived.rail, verdict }, refusal);
-      if (limit !== undefined) {
-        if (refusal !== undefined) await slowDown();
-        return refuse(limit);
-      }
+      const limit = limited({ rail: name, verdict }, refusal);
+      if (limit !== undefined && refusal !== undefined) await slowDown();
+      if (limit !== undefined) return refuse(limit);
       const id = deps.ids.next('cb');
       const digest = hash('sha256', arrived.body, 'hex');
       const request = { ...arrived, id, digest, verdict, headers: keptHeaders(arrived.headers) };
-      const taken =
-        refusal === undefined ? take(request, messageId, part.readCallback) : reject(request, refusal, []);
+      const { readCallback } = part;
+      const taken = refusal ? reject(request, refusal, []) : take(request, messageId, readCallback);
       // If it is stored all the same, its next delivery counts as a repetition.
       return withDeadline(taken, deps.storeTimeoutMs, clock);
-    },
-    ...createOperatorActions(deps),
+    };
+  };
+  return { receiverOf, ...createOperatorActions(deps) };
+}
+
+/** Opens the function that brings callbacks to their writer. */
+function openSubmitting(deps: Deps, log: ReturnType<typeof createThrottledLog>) {
+  const openReception = () =>
+    serialiseByKey(openCallbackWriter<ReceptionOutcome>(deps), {
+      ...HELD_MAX,
+      waitMsMax: deps.storeTimeoutMs,
+    });
+  // Strangers can fill one writer; callbacks with a valid signature or address use the other.
+  const writers = { vouched: openReception(), others: openReception() };
+  return async (callback: Callback, traceparent: string) => {
+    // Rails send it again; the log line is limited to one in a while.
+    if (!deps.messaging.acceptsWork()) return refuse<CallbackRefusal>('overloaded');
+    const writer = isAuthenticated(callback.verdict) ? writers.vouched : writers.others;
+    const submitted = await writer(arrival(callback, traceparent, deps.repassAfterMs));
+    if (!submitted.ok) log('warn', 'callbacks were not taken: too much is waiting');
+    return submitted;
   };
 }
 
