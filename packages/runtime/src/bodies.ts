@@ -94,7 +94,9 @@ export async function readBytes(context: BodySource, bytesMax: number): Promise<
   }
   const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
   // As a web stream it takes much longer, which any sender could choose to cost us. It stays open for the answer.
-  const stream = incoming?.readable ? incoming.iterator({ destroyOnReturn: false }) : context.req.raw.body;
+  const stream: AsyncIterable<Uint8Array> | null = incoming?.readable
+    ? incoming.iterator({ destroyOnReturn: false })
+    : context.req.raw.body;
   if (stream === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -131,7 +131,7 @@ export function createCallbacks(deps: Deps): Callbacks {
 }
 
 /** Opens the function that brings callbacks to their writer. */
-function openSubmitting(deps: Deps, log: ReturnType<typeof createThrottledLog>) {
+function openSubmitting(deps: Deps, log: (level: 'warn', message: string) => void) {
   const openReception = () =>
     serialiseByKey(openCallbackWriter<ReceptionOutcome>(deps), {
       ...HELD_MAX,
