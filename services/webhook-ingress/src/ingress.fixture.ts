@@ -57,7 +57,7 @@ export const signed = (body: string, change: Signing = {}): Record<string, strin
   signedAt(START_MS, body, change);
 
 /** A clock that moves only when a test moves it; its sleepers wake when their signal aborts, and at once without one. */
-export function createTestClock() {
+function createTestClock() {
   const clock = {
     now: START_MS,
     nowMs: () => clock.now,
