@@ -3,6 +3,7 @@ import { createDirectoryAdmin } from '@pesewa/directory';
 import { postJson, type Stack } from '@pesewa/stack';
 import type { Collection, MongoClient } from 'mongodb';
 import { type Flood, openFlood } from './flood.ts';
+import { cpuBetween, cpuSeconds, type Pids } from './processes.ts';
 import { writeBacklog } from './webhook-backlog.ts';
 import type { DeliveryRecord } from './webhook-drain.ts';
 import type { Receivers } from './webhook-receivers.ts';
@@ -83,9 +84,12 @@ export function troublesOf(parts: {
     {
       name: 'forged-callbacks',
       about: `${CALLBACKS_PER_SECOND.toLocaleString('en')} forged callbacks come a second`,
-      begin: () =>
-        forge(openFlood(`${stack.url('webhook-ingress')}/rails/upstream/payouts`, CALLBACKS_PER_SECOND)),
-      beginBare: () => forge(openFlood(`${bare.origins[0]}/`, CALLBACKS_PER_SECOND)),
+      begin: () => {
+        const { 'webhook-ingress': pid = 0 } = stack.runFile().pids;
+        const url = `${stack.url('webhook-ingress')}/rails/upstream/payouts`;
+        return forge(openFlood(url, CALLBACKS_PER_SECOND), { 'the ingress': pid });
+      },
+      beginBare: () => forge(openFlood(`${bare.origins[0]}/`, CALLBACKS_PER_SECOND), {}),
     },
   ];
 }
@@ -137,11 +141,15 @@ function enquire(stack: Stack): End {
   };
 }
 
-async function forge(flood: Flood): Promise<End> {
+async function forge(flood: Flood, pids: Pids): Promise<End> {
+  const before = await cpuSeconds(pids);
   return async () => {
     const { seconds, answers } = await flood.end();
     const sent = Object.values(answers).reduce((sum, count) => sum + count, 0);
-    return `${Math.round(sent / seconds)} a second: ${counted(answers)}`;
+    const cpu = cpuBetween(before, await cpuSeconds(pids)).map(
+      ([name, used]) => `, ${Math.round((used / seconds) * 100)} % of a core at ${name}`,
+    );
+    return `${Math.round(sent / seconds)} a second: ${counted(answers)}${cpu.join('')}`;
   };
 }
 

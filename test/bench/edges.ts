@@ -13,6 +13,8 @@ import { openReceivers, type Receivers } from './webhook-receivers.ts';
 
 /** How long each round lasts. */
 const SECONDS = Number(process.env['EDGES_SECONDS'] ?? 120);
+/** The only trouble to measure, by its name; all of them if absent. */
+const ONLY = process.env['EDGES_TROUBLE'];
 const WARM_UP_SECONDS = 20;
 const PER_SECOND = 20;
 /** By then the last attempts and calls of a round are over. */
@@ -76,9 +78,13 @@ export const benchEdges: Bench = async (options) => {
   await setMerchants(client, `${endpoint}/`);
   const parts = { stack, living, payouts: client.db('payouts').collection<PayoutRecord>('payouts') };
   const deliveries = client.db('webhooks').collection<DeliveryRecord>('deliveries');
+  const troubles = troublesOf({ stack, deliveries, silent, nameServer, bare });
+  const wanted = troubles.filter(({ name }) => ONLY === undefined || name === ONLY);
+  if (wanted.length === 0)
+    throw new Error(`EDGES_TROUBLE is one of ${troubles.map(({ name }) => name).join(', ')}`);
   await measureRound(parts, WARM_UP_SECONDS);
   const rows: Row[] = [];
-  for (const trouble of troublesOf({ stack, deliveries, silent, nameServer, bare })) {
+  for (const trouble of wanted) {
     options.log(`edges: nothing is wrong, and then ${trouble.about}`);
     rows.push(...(await measureTrouble(parts, trouble)));
     await systemClock.sleep(SETTLE_MS);

@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import { describeProblem, firstProblem, JsonError, parseJson } from '@pesewa/contracts';
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import type { HonoRequest } from 'hono';
@@ -9,6 +10,8 @@ interface BodySource {
   readonly req: Pick<HonoRequest, 'header' | 'arrayBuffer'> & {
     readonly raw: { readonly body: AsyncIterable<Uint8Array> | null };
   };
+  /** What the HTTP server hands over; nothing if an app is called without a server. */
+  readonly env?: unknown;
   /** Of a signed request: whether the bytes are those that were signed. Who sets it answers a request whose are not. */
   readonly var?: Readonly<Record<string, unknown>> & {
     readonly isSignedBody?: ((bytes: Uint8Array) => boolean) | undefined;
@@ -89,7 +92,11 @@ export async function readBytes(context: BodySource, bytesMax: number): Promise<
     if (Number(declared) > bytesMax) return undefined;
     return new Uint8Array(await context.req.arrayBuffer());
   }
-  const stream = context.req.raw.body;
+  const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
+  // As a web stream it takes much longer, which any sender could choose to cost us. It stays open for the answer.
+  const stream: AsyncIterable<Uint8Array> | null = incoming?.readable
+    ? incoming.iterator({ destroyOnReturn: false })
+    : context.req.raw.body;
   if (stream === null) return new Uint8Array();
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -130,7 +130,8 @@ function hasDotSegment(context: Context): boolean {
   return dotSegment.test(path);
 }
 
-const jsonHeaders = {
+/** The headers of an answer in JSON, apart from its length. */
+export const jsonHeaders = {
   'content-type': 'application/json; charset=UTF-8',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

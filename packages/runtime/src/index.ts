@@ -29,6 +29,7 @@ export {
   addErrorHandling,
   answerJson,
   type HttpServer,
+  jsonHeaders,
   logFailure,
   serveHttp,
 } from './http.ts';

@@ -1,12 +1,11 @@
-import { answerJson } from '@pesewa/runtime';
-import type { Context } from 'hono';
+import { jsonHeaders } from '@pesewa/runtime';
 import type { CallbackRefusal } from './callbacks.ts';
 import type { ReceptionOutcome } from './domain/reception.ts';
 
 /** The ways in which a request to a callback address can end; `cut`: its body did not arrive completely. */
 export type RequestOutcome =
   | ReceptionOutcome
-  | Exclude<CallbackRefusal, 'rail.unknown'>
+  | CallbackRefusal
   | 'too_large'
   | 'compressed'
   | 'cut'
@@ -65,19 +64,26 @@ const answers: Readonly<Record<RequestOutcome, Answer>> = {
   compressed: { status: 415, body: { code: 'not_supported', message: 'send the body uncompressed' } },
 };
 
-const retryAfterSeconds: Readonly<Partial<Record<Answer['status'], string>>> = { 429: '1', 503: '5' };
+const furtherHeaders: Readonly<Partial<Record<Answer['status'], Readonly<Record<string, string>>>>> = {
+  // RFC 9110 12.5.3: a sender that can read it doesn't compress again.
+  415: { 'accept-encoding': 'identity' },
+  429: { 'retry-after': '1' },
+  503: { 'retry-after': '5' },
+};
 
 /** Ends that say nothing about the callback itself: a broken connection, or our own limits. */
 const ownOutcomes: ReadonlySet<RequestOutcome> = new Set(['cut', 'rate_exceeded']);
 
-/** Answers a rail; a refusal reveals only what its sender may know. */
-export function answer(context: Context, ending: RequestOutcome): Response {
+/**
+ * Answers a rail; a refusal reveals only what its sender may know. Its headers are a plain object, which goes out as it is: made
+ * into `Headers` and back, they took longer than the check of a signature.
+ */
+export function answer(ending: RequestOutcome): Response {
   const { status, body } = answers[ending];
-  const retryAfter = retryAfterSeconds[status];
-  if (retryAfter !== undefined) context.header('retry-after', retryAfter);
-  // RFC 9110 12.5.3: a sender that can read it doesn't compress again.
-  if (status === 415) context.header('accept-encoding', 'identity');
-  return answerJson(context, status, body);
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...jsonHeaders, ...furtherHeaders[status] },
+  });
 }
 
 /** An ending in the labels of metrics. */

@@ -1,18 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '@pesewa/kernel';
 import { idOf } from '@pesewa/messaging';
-import { createLogger } from '@pesewa/runtime';
 import { describe, expect, test } from 'vitest';
-import { createApp } from './app.ts';
-import {
-  createTestClock,
-  openIngress,
-  payoutBody,
-  REFERENCE,
-  START_MS,
-  secretOf,
-  signed,
-} from './ingress.fixture.ts';
+import { openIngress, payoutBody, REFERENCE, START_MS, secretOf, signed } from './ingress.fixture.ts';
 
 const path = '/rails/upstream/payouts';
 const body = payoutBody();
@@ -245,16 +234,9 @@ test.each([body, 'garbage'])('what cannot be stored is answered 503', async (byt
 });
 
 test('storing that takes too long is answered 503', async () => {
-  const hurried: Clock = { ...createTestClock(), sleep: async () => undefined };
-  const app = createApp({
-    callbacks: { takes: () => true, receive: () => new Promise(() => undefined) },
-    clock: hurried,
-    logger: createLogger({ name: 'test', level: 'silent' }),
-    metrics: { answered: () => undefined, durableAfter: () => undefined },
-    storeTimeoutMs: 1,
-    trustedProxies: 0,
-  });
-  expect((await app.request(path, { method: 'POST', body })).status).toBe(503);
+  const ingress = openIngress({ faults: { stall: new Promise(() => undefined) } });
+  ingress.clock.sleep = async () => undefined;
+  expect((await ingress.post(path, body)).status).toBe(503);
 });
 
 test.each([

@@ -1,12 +1,12 @@
-import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { clientAddress, type TrustedProxies } from '@pesewa/addresses';
 import type { PaymentKind } from '@pesewa/contracts';
-import { type Clock, withDeadline } from '@pesewa/kernel';
+import type { Clock } from '@pesewa/kernel';
 import { addErrorHandling, answerJson, isCompressed, type Logger, readBytes } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { answer, BODY_BYTES_MAX, type RequestOutcome, resultOf } from './answers.ts';
-import type { Callbacks } from './callbacks.ts';
-import type { CallbackRequest } from './domain/callback.ts';
+import type { Callbacks, Receive } from './callbacks.ts';
+import type { CallbackHeader, CallbackRequest } from './domain/callback.ts';
 import type { CallbackMetrics } from './metrics.ts';
 
 const kinds: ReadonlyMap<string, PaymentKind> = new Map([
@@ -18,15 +18,14 @@ const unknown = { rail: 'unknown', kind: 'unknown', result: 'rejected', reason: 
 
 interface AppEnv {
   /** What the HTTP server hands over. */
-  Bindings: { readonly incoming?: { readonly socket: { readonly remoteAddress?: string | undefined } } };
+  Bindings: { readonly incoming: Pick<IncomingMessage, 'rawHeaders' | 'socket'> };
 }
 
 interface Deps extends TrustedProxies {
-  readonly callbacks: Pick<Callbacks, 'takes' | 'receive'>;
+  readonly callbacks: Pick<Callbacks, 'receiverOf'>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: CallbackMetrics;
-  readonly storeTimeoutMs: number;
 }
 
 /** Builds the callback API for rails: `POST /rails/{rail}/payouts`, `POST /rails/{rail}/collections` (contract 10.16). */
@@ -34,7 +33,7 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
   addErrorHandling(app, {
     logger: deps.logger,
-    broken: (context) => answer(context, 'not_stored'),
+    broken: () => answer('not_stored'),
     notFound: (context) =>
       answerJson(context, 404, { code: 'not_found', message: 'there is nothing at this path' }),
   });
@@ -42,7 +41,8 @@ export function createApp(deps: Deps): Hono<AppEnv> {
   app.post('/rails/:rail/:kind', async (context) => {
     const { rail } = context.req.param();
     const kind = kinds.get(context.req.param('kind'));
-    if (kind === undefined || !deps.callbacks.takes(rail, kind)) {
+    const receive = kind && deps.callbacks.receiverOf(rail, kind);
+    if (!receive) {
       // The name in the request must not become a label: a sender could create any number of metrics.
       deps.metrics.answered({ ...unknown, kind: kind ?? unknown.kind });
       return context.notFound();
@@ -51,10 +51,9 @@ export function createApp(deps: Deps): Hono<AppEnv> {
     const ending =
       typeof body === 'string'
         ? body
-        : await take(deps, callbackRequest(deps, context, { rail, kind, body }));
-    if (ending === 'rail.unknown') return context.notFound();
+        : await take(deps, receive, callbackRequest(deps, context, { rail, kind, body }));
     deps.metrics.answered({ rail, kind, ...resultOf(ending) });
-    return answer(context, ending);
+    return answer(ending);
   });
 
   return app;
@@ -76,13 +75,13 @@ function callbackRequest(
   context: Context<AppEnv>,
   { rail, kind, body }: Pick<CallbackRequest, 'rail' | 'kind' | 'body'>,
 ): CallbackRequest {
-  // A request without a connection, as in tests, has no environment.
-  const peerAddress = context.env?.incoming?.socket.remoteAddress;
+  const { rawHeaders, socket } = context.env.incoming;
+  const peerAddress = socket.remoteAddress;
   return {
     rail,
     kind,
     body,
-    headers: [...context.req.raw.headers].map(([name, value]) => ({ name, value })),
+    headers: headersOf(rawHeaders),
     peerAddress,
     clientAddress: clientAddress({
       peerAddress,
@@ -91,18 +90,25 @@ function callbackRequest(
       proxies: deps.proxies,
     }),
     receivedAtMs: deps.clock.nowMs(),
-    digest: hash('sha256', body, 'hex'),
   };
 }
 
+/** The lines of a header, names and values in turns, as they came. */
+function headersOf(lines: readonly string[]): readonly CallbackHeader[] {
+  const headers: CallbackHeader[] = [];
+  for (let at = 0; at < lines.length; at += 2)
+    headers.push({ name: (lines[at] ?? '').toLowerCase(), value: lines[at + 1] ?? '' });
+  return headers;
+}
+
 async function take(
-  deps: Omit<Deps, 'trustedProxies' | 'proxies'>,
+  deps: Pick<Deps, 'clock' | 'logger' | 'metrics'>,
+  receive: Receive,
   request: CallbackRequest,
-): Promise<RequestOutcome | 'rail.unknown'> {
+): Promise<RequestOutcome> {
   const { rail, kind } = request;
   try {
-    // If the callback is stored all the same, its next delivery counts as a repetition.
-    const received = await withDeadline(deps.callbacks.receive(request), deps.storeTimeoutMs, deps.clock);
+    const received = await receive(request);
     if (!received.ok) return received.refusal;
     deps.metrics.durableAfter(request, deps.clock.nowMs() - request.receivedAtMs);
     return received.value;

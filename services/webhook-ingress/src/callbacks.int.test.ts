@@ -13,7 +13,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { createApp } from './app.ts';
 import { createCallbacks } from './callbacks.ts';
 import { callbackDatabaseSchema } from './database-schema.ts';
-import { type Faults, openTestRails, payoutBody, secretOf, signedAt } from './ingress.fixture.ts';
+import { type Faults, openTestRails, payoutBody, postTo, secretOf, signedAt } from './ingress.fixture.ts';
 import { createMetrics } from './metrics.ts';
 import { openCallbackStore } from './store.ts';
 
@@ -59,11 +59,10 @@ async function openInstance(
     clock,
     logger,
     metrics: createMetrics(metrics),
-    storeTimeoutMs: options.storeTimeoutMs ?? 8_000,
     trustedProxies: 0,
   });
   const post = async (body: string, headers: Record<string, string> = {}) =>
-    (await app.request(path, { method: 'POST', body, headers })).status;
+    (await postTo(app)(path, body, headers)).status;
   return { post, store, callbacks, metrics, [Symbol.asyncDispose]: () => scope[Symbol.asyncDispose]() };
 }
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { createAddressList } from '@pesewa/addresses';
 import { accept, type Clock, createIds, type Random, refuse } from '@pesewa/kernel';
 import type { OutgoingEvent } from '@pesewa/messaging';
@@ -55,14 +56,15 @@ export const signedAt = (nowMs: number, body: string, change: Signing = {}): Rec
 export const signed = (body: string, change: Signing = {}): Record<string, string> =>
   signedAt(START_MS, body, change);
 
-/** A clock that moves only when a test moves it; its sleepers wake only when their signal aborts. */
-export function createTestClock() {
+/** A clock that moves only when a test moves it; its sleepers wake when their signal aborts, and at once without one. */
+function createTestClock() {
   const clock = {
     now: START_MS,
     nowMs: () => clock.now,
     sleep: (_durationMs: number, signal?: AbortSignal) =>
       new Promise<void>((resolve) => {
-        signal?.addEventListener('abort', () => resolve());
+        if (signal) signal.addEventListener('abort', () => resolve());
+        else resolve();
       }),
   };
   return clock;
@@ -180,25 +182,29 @@ export function openIngress(options: Options = {}) {
         void counted.push({ result, reason, ...(rail === 'unknown' && { rail }) }),
       durableAfter: () => undefined,
     },
-    storeTimeoutMs: 1_000,
     trustedProxies: options.trustedProxies ?? 0,
     proxies: options.proxies && createAddressList(options.proxies),
   });
-  const post = async (
-    path: string,
-    body: string | Uint8Array<ArrayBuffer>,
-    headers: Record<string, string> | [string, string][] = {},
-    peerAddress?: string,
-  ) =>
-    app.request(
-      path,
-      { method: 'POST', body, headers: new Headers(headers) },
-      peerAddress === undefined ? {} : { incoming: { socket: { remoteAddress: peerAddress } } },
-    );
+  const post = postTo(app);
   /** Applies settings that the test has changed, as a restart would. */
   const reopenRails = () => void (rails = openRailsAgain());
   return { app, post, callbacks, clock, emitted, counted, warned, reopenRails, ...memory };
 }
+
+/** Builds the function that posts to an app as its server would. */
+export const postTo =
+  (app: ReturnType<typeof createApp>) =>
+  async (
+    path: string,
+    body: string | Uint8Array<ArrayBuffer>,
+    headers: Record<string, string> | [string, string][] = {},
+    remoteAddress?: string,
+  ) => {
+    const lines = Array.isArray(headers) ? headers : Object.entries(headers);
+    const bytes = Readable.from(Buffer.from(body));
+    const incoming = Object.assign(bytes, { rawHeaders: lines.flat(), socket: { remoteAddress } });
+    return app.request(path, { method: 'POST', body, headers: new Headers(headers) }, { incoming });
+  };
 
 /** Commits each item by itself, and again with `careful` if its key was taken, as the real group commit does. */
 function createTestMessaging(

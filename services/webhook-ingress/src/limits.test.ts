@@ -5,6 +5,19 @@ import { openIngress, payoutBody, secretOf, signed } from './ingress.fixture.ts'
 const path = '/rails/upstream/payouts';
 const body = payoutBody();
 
+/** Makes a clock's sleepers without a signal wait until they are woken, and records how long they would sleep. */
+function holdWaits(clock: ReturnType<typeof openIngress>['clock']) {
+  const { sleep } = clock;
+  const waits: number[] = [];
+  const woken = Promise.withResolvers<void>();
+  clock.sleep = (durationMs, signal) => {
+    if (signal) return sleep(durationMs, signal);
+    waits.push(durationMs);
+    return woken.promise;
+  };
+  return { waits, wake: woken.resolve };
+}
+
 describe('more at once than may be', () => {
   test('is answered 429 where nothing verifies it, stored nowhere, and noted once', async () => {
     const ingress = openIngress({ perSecondMax: 2 });
@@ -34,6 +47,58 @@ describe('more at once than may be', () => {
       forged.push((await ingress.post(path, body, signed(body, { id, secrets: [secretOf(2)] }))).status);
     expect([forged, ingress.rejected.length]).toEqual([[401, 401, 429, 429], 2]);
     expect((await ingress.post(path, body, signed(body, { id: 'e' }))).status).toBe(200);
+  });
+
+  test.each([
+    ['their address is that of the rail', '203.0.113.7'],
+    ['they have another address', '198.51.100.9'],
+  ])('of forgers shuts no signed callback out where %s', async (_, forger) => {
+    const ingress = openIngress({ perSecondMax: 2, rail: { callbackSecrets: [secretOf(1)] } });
+    const forged = signed(body, { secrets: [secretOf(2)] });
+    const statuses = [];
+    for (let index = 0; index < 50; index += 1) {
+      await ingress.post(path, body, forged, forger);
+      const headers = signed(body, { id: `msg-${index}` });
+      statuses.push((await ingress.post(path, body, headers, '203.0.113.7')).status);
+    }
+    expect([new Set(statuses), ingress.stored.size]).toEqual([new Set([200]), 50]);
+  });
+
+  test.each([
+    ['the address', { callbackAddresses: ['203.0.113.7'] }, '203.0.113.7', secretOf(2), 401],
+    ['the signature', { callbackAddresses: ['203.0.113.7'] }, '198.51.100.9', secretOf(1), 403],
+  ])(
+    'of those of whom only %s is right is kept no more often than the rate',
+    async (_, addresses, from, secret, status) => {
+      const rail = { ...addresses, callbackSecrets: [secretOf(1)] };
+      const ingress = openIngress({ perSecondMax: 2, rail });
+      const statuses = [];
+      for (const id of ['a', 'b', 'c'])
+        statuses.push((await ingress.post(path, body, signed(body, { id, secrets: [secret] }), from)).status);
+      expect([statuses, ingress.rejected.length]).toEqual([[status, status, 429], 2]);
+      expect((await ingress.post(path, body, signed(body, { id: 'd' }), '203.0.113.7')).status).toBe(200);
+    },
+  );
+
+  test('of forgers is answered after a second, but at once where 256 wait, and genuine ones always at once', async () => {
+    const ingress = openIngress({ perSecondMax: 1, rail: { callbackSecrets: [secretOf(1)] } });
+    const { waits, wake } = holdWaits(ingress.clock);
+    expect((await ingress.post(path, body)).status).toBe(401);
+    const waiting = Array.from({ length: 256 }, () => ingress.post(path, body));
+    await expect.poll(() => waits).toEqual(Array.from({ length: 256 }, () => 1_000));
+    expect((await ingress.post(path, body)).status).toBe(429);
+    expect((await ingress.post(path, body, signed(body))).status).toBe(200);
+    wake();
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([429]));
+    void ingress.post(path, body);
+    await expect.poll(() => waits).toHaveLength(257);
+  });
+
+  test('is never answered late where the rail itself may have sent it', async () => {
+    const ingress = openIngress({ perSecondMax: 1 });
+    const { waits } = holdWaits(ingress.clock);
+    for (const status of [200, 429]) expect((await ingress.post(path, body)).status).toBe(status);
+    expect(waits).toEqual([]);
   });
 
   test('is nothing to a verified callback', async () => {

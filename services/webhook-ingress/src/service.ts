@@ -51,7 +51,6 @@ export const webhookIngress = defineService({
       ...scope,
       callbacks,
       metrics: createMetrics(registry),
-      storeTimeoutMs: config.STORE_TIMEOUT_MS,
       ...readTrustedProxies(config),
     });
     const listening = { ...publicPort(config), requestTimeoutMs: config.REQUEST_TIMEOUT_MS };

@@ -80,6 +80,22 @@ test('lines of X-Forwarded-For are one list', async () => {
   expect(statusOf(refused)).toBe('HTTP/1.1 403');
 });
 
+test('a signed callback in chunks is taken, and one beside a flood of forged ones is answered', async () => {
+  await using ingress = await listen({ rail, perSecondMax: 2 });
+  const chunked = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  const forged = headerLines({ ...signed(body), 'webhook-signature': 'v1,AAAA' });
+  const flood = Array.from({ length: 100 }, () =>
+    talk(ingress.port, `${head([...forged, 'Transfer-Encoding: chunked'])}${chunked}`),
+  );
+  const answer = await talk(
+    ingress.port,
+    `${head([...headerLines(), 'Transfer-Encoding: chunked'])}${chunked}`,
+  );
+  expect(statusOf(answer)).toBe('HTTP/1.1 200');
+  const refused = new Set((await Promise.all(flood)).map(statusOf));
+  expect(refused).toEqual(new Set(['HTTP/1.1 401', 'HTTP/1.1 429']));
+});
+
 test('a body without a length ends where it is too long', async () => {
   await using ingress = await listen();
   const chunk = `8000\r\n${'a'.repeat(0x8000)}\r\n`;

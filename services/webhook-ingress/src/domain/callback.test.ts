@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { callbackKeys, evidenceOf, isOwnReference, keptHeaders } from './callback.ts';
+import { callbackKeys, evidenceOf, headerOf, isOwnReference, keptHeaders } from './callback.ts';
+
+test('several lines of a header are one list, in their order', () => {
+  const lines = ['203.0.113.7', '10.0.0.2'].map((value) => ({ name: 'x-forwarded-for', value }));
+  expect(headerOf({ headers: lines }, 'x-forwarded-for')).toBe('203.0.113.7, 10.0.0.2');
+  expect(headerOf({ headers: lines }, 'traceparent')).toBeUndefined();
+});
 
 test('credentials are dropped, evidence is kept', () => {
   const credentials = [

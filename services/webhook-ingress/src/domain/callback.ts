@@ -13,7 +13,7 @@ export type Claim = Pick<
 /** The judgement of a callback's address and signature by the rail's own settings. */
 export type Verdict = CallbackView['verdict'];
 
-/** A header as received, its name in lower case. */
+/** A line of the header as received, its name in lower case. */
 export interface CallbackHeader {
   readonly name: string;
   readonly value: string;
@@ -30,13 +30,13 @@ export interface CallbackRequest {
   /** The sender behind our own proxies, if it can be determined. */
   readonly clientAddress: string | undefined;
   readonly receivedAtMs: number;
-  /** SHA-256 of the body, hex. */
-  readonly digest: string;
 }
 
 /** A request that was judged; its headers no longer contain credentials. */
 export interface CheckedRequest extends CallbackRequest {
   readonly id: string;
+  /** SHA-256 of the body, hex. */
+  readonly digest: string;
   readonly verdict: Verdict;
 }
 
@@ -61,9 +61,10 @@ const STRANGER_BODY_BYTES_MAX = 2_048;
 const STRANGER_HEADERS_MAX = 16;
 const STRANGER_HEADER_VALUE_LENGTH_MAX = 256;
 
-/** The value of a header by its name in lower case. */
+/** The value of a header by its name in lower case; several lines are one list (RFC 9110 5.3). */
 export function headerOf({ headers }: Pick<CallbackRequest, 'headers'>, wanted: string): string | undefined {
-  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value;
+  const values = headers.filter(({ name }) => name === wanted).map(({ value }) => value);
+  return values.length === 0 ? undefined : values.join(', ');
 }
 
 /**
