@@ -83,54 +83,30 @@ function problemsOfDocument(document: string): readonly string[] {
     });
 }
 
-/** What may be cited: sections of the contract, invariants and decisions, by their numbers. */
+/** What may be cited, by its number, and the words for what is not there. */
 const citable = {
-  sections: new Set(all(read('docs/contract.md'), /^#{2,3} (\d+(?:\.\d+)?)\.? /gm)),
-  invariants: new Set(all(read('docs/invariants.md'), /^\| ([A-Z]\d+) \|/gm)),
-  decisions: new Set(files.flatMap((file) => all(file, /^docs\/adr\/0*(\d+)-/g))),
-};
-const NUMBER = /\d+(?:\.\d+)?/g;
-const SECTIONS = /\bcontract (\d+(?:\.\d+)?(?:(?:, | and | to |–)\d+(?:\.\d+)?(?![\w.]*\w))*)/g;
-const NAMED_INVARIANT = /\binvariant ([A-Z]\d+)\b/g;
-const INVARIANT = /(?<![\w%.'"/-])([PLXRWIET]\d{1,2})(?![\w%'"/-]|\.\d)/g;
-const ELSEWHERE = /\b((?:the )?design (?:§ ?)?\d+(?:\.\d+)*|research\/[\w-]+)/g;
-const TOKENS =
-  /\/\*[\s\S]*?\*\/|\/\/[^\n]*(?:\n[ \t]*\/\/[^\n]*)*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
-/** A citation whose number stands at the beginning of the next line. */
-const BROKEN = /\b(contract|invariant|ADR)[ \t]*\n([ \t]*(?:\*|\/\/)?[ \t]*)([\w.]+)/g;
-const TITLE = /(?:\b(?:describe|it|test)(?:\.\w+)*|\))\(\s*$/;
+  section: [
+    'docs/contract.md has no section',
+    all(read('docs/contract.md'), /^#{2,3} (\d+(?:\.\d+)?)\.? /gm),
+  ],
+  decision: ['docs/adr has no ADR', files.flatMap((file) => all(file, /^docs\/adr\/0*(\d+)-/g))],
+  invariant: ['docs/invariants.md has no', all(read('docs/invariants.md'), /^\| ([A-Z]\d+) \|/gm)],
+  document: ['this repository has no', []],
+} as const satisfies Record<string, readonly [words: string, numbers: readonly string[]]>;
+const CITATION =
+  /\bcontract +(?<section>\d+(?:\.\d+)?(?:(?:, +| +and +| +to +|–)\d+(?:\.\d+)?(?![\w.]*\w))*)|\bADR +0*(?<decision>\d+)\b|(?:\binvariant +|(?<=[\s'"`]\())(?<invariant>[PLXRWIET]\d+(?:(?:, | to )[PLXRWIET]\d+)*)(?=[\s).,;:'"`]|$)|\b(?<document>(?:the )?design (?:§ ?)?\d+|research\/)/g;
 
-/** Documents, comments and titles of tests name invariants by letter and number alone; other texts have such words of their own. */
-function problemsOfLine(line: string, isProse: boolean): readonly Problem[] {
-  const sections = all(line, SECTIONS).flatMap((numbers) => numbers.match(NUMBER) ?? []);
-  const named = all(line, NAMED_INVARIANT);
-  const invariants = [...named, ...(isProse ? all(line.replaceAll(NAMED_INVARIANT, ''), INVARIANT) : [])];
-  return [
-    ...sections.map((one) => !citable.sections.has(one) && `docs/contract.md has no section ${one}`),
-    ...all(line, /\bADR 0*(\d+)\b/g).map(
-      (one) => !citable.decisions.has(one) && `docs/adr has no ADR ${one}`,
-    ),
-    ...all(line, ELSEWHERE).map((one) => `${one} is no document of this repository`),
-    ...invariants.map((one) => !citable.invariants.has(one) && `docs/invariants.md has no ${one}`),
-  ];
-}
-
-/** The dead citations of a file: of a document all of it counts, of a source its comments and texts. */
+/** The dead citations of a file; what they cite may stand at the beginning of the next line. */
 function problemsOfCitations(file: string): readonly string[] {
   const text = read(file);
-  const pieces = file.endsWith('.ts') ? text.matchAll(TOKENS) : [Object.assign([text], { index: 0 })];
-  return [...pieces].flatMap(({ 0: piece, index }) => {
-    const isProse = !/^['"`]/.test(piece) || TITLE.test(text.slice(Math.max(0, index - 60), index));
-    const first = text.slice(0, index).split('\n').length;
-    return piece
-      .replaceAll(BROKEN, '$1 $3\n$2')
-      .split('\n')
-      .flatMap((line, below) =>
-        problemsOfLine(file.endsWith('.ts') ? line.replace(/^['"`]|['"`]$/g, '') : line, isProse)
-          .filter(Boolean)
-          .map((problem) => `${file}:${first + below}: ${problem}`),
-      );
-  });
+  const joined = text.replaceAll(/\n[ \t]*(?:\*(?!\/)|\/\/)?/g, (end) => ' '.repeat(end.length));
+  return [...joined.matchAll(CITATION)].flatMap(({ groups = {}, index }) =>
+    Object.entries(citable).flatMap(([kind, [words, numbers]]) =>
+      all(groups[kind] ?? '', kind === 'document' ? /(.+)/g : /([A-Z]?\d+(?:\.\d+)?)/g)
+        .filter((cited) => !(numbers as readonly string[]).includes(cited))
+        .map((cited) => `${file}:${text.slice(0, index).split('\n').length}: ${words} ${cited}`),
+    ),
+  );
 }
 
 const documents = files.filter((file) =>
@@ -139,13 +115,11 @@ const documents = files.filter((file) =>
   ),
 );
 /** The owners' file names paths from the root, as patterns. */
-const owned = read('CODEOWNERS')
-  .split('\n')
-  .map((line, index) => ({ place: `CODEOWNERS:${index + 1}`, name: /^\/(\S*[^\s/])\/?\s/.exec(line)?.[1] }));
+const owned = all(read('CODEOWNERS'), /^\/(\S*[^\s/])\/?\s/gm);
 const dead = [
   ...documents.flatMap(problemsOfDocument),
   ...[...documents, ...files.filter((file) => file.endsWith('.ts'))].flatMap(problemsOfCitations),
-  ...owned.flatMap(({ place, name }) => (name && !isThere(name) ? [`${place}: no file ${name}`] : [])),
+  ...owned.filter((name) => !isThere(name)).map((name) => `CODEOWNERS: no file ${name}`),
 ];
 process.stdout.write(dead.map((line) => `${line}\n`).join(''));
 process.exitCode = dead.length === 0 ? 0 : 1;

@@ -31,6 +31,7 @@ export const runCommand = (
       cwd: directory,
       env: { ...process.env, ...environment },
       stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
+      ...(signal && { signal }),
     });
     let output = '';
     const collect = (chunk: Buffer): void => {
@@ -38,22 +39,12 @@ export const runCommand = (
     };
     child.stdout?.on('data', collect);
     child.stderr?.on('data', collect);
-    let killer: NodeJS.Timeout | undefined;
-    const abort = (): void => {
-      child.kill('SIGTERM');
-      killer = setTimeout(() => child.kill('SIGKILL'), killGraceMs);
-    };
-    signal?.addEventListener('abort', abort, { once: true });
-    if (signal?.aborted === true) abort();
-    const finish = (result: CommandResult): void => {
-      clearTimeout(killer);
-      signal?.removeEventListener('abort', abort);
-      resolve(result);
-    };
-    child.on('error', (error) =>
-      finish({ code: 127, output: `${command} did not start: ${error.message}\n` }),
-    );
-    child.on('close', (code) => finish({ code: code ?? 143, output }));
+    child.on('error', (error) => {
+      // A child that has started was aborted, and has time to end.
+      if (child.pid !== undefined) setTimeout(() => child.kill('SIGKILL'), killGraceMs).unref();
+      else resolve({ code: 127, output: `${command} did not start: ${error.message}\n` });
+    });
+    child.on('close', (code) => resolve({ code: code ?? 143, output }));
   });
 
 /** Path of a tool that the workspace root installs, such as `biome`. */

@@ -10,7 +10,7 @@ import { serviceEnvironment } from '@pesewa/stack';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { repositoryRoot } from './command.ts';
-import { loadSettings } from './docs/services.ts';
+import { loadSettings } from './docs/settings.ts';
 
 interface ComposeService {
   readonly image: string;

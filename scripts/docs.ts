@@ -1,25 +1,16 @@
-// Writes the generated documents: `docs/events.md` and `docs/events.asyncapi.json` from the contracts, each service's
-// configuration table from its `config.ts`, the tables of error codes from the contracts, the public OpenAPI documents from the
-// routes' own operations, and the lists of operator APIs in the services' READMEs from the contracts. With `--check` nothing is
-// written: each file that differs is named, and the exit code is 1.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { parseArgs } from 'node:util';
+// Writes the generated documents, and the generated parts of written ones: events, error codes and operator APIs from the
+// contracts, settings from each service's `config.ts`, the public OpenAPI documents from the routes' own operations. With
+// `--check` nothing is written: each file that differs is named, and the exit code is 1.
 import { serviceNames } from '@pesewa/contracts';
-import { repositoryRoot } from './command.ts';
 import { renderAsyncApi } from './docs/asyncapi.ts';
 import { commonSettingsOf, renderCommonSettings, renderConfiguration } from './docs/configuration.ts';
 import { errorTables } from './docs/error-codes.ts';
 import { renderEvents } from './docs/events.ts';
 import { replaceBlock } from './docs/markdown.ts';
 import { operatedServices, renderOperatorApi, renderOperatorOverview } from './docs/operator-apis.ts';
-import { loadModule, loadSettings } from './docs/services.ts';
+import { loadModule, loadSettings } from './docs/settings.ts';
 import { renderTestNumbers } from './docs/test-numbers.ts';
-
-const read = (file: string): string => {
-  const absolute = path.join(repositoryRoot, file);
-  return existsSync(absolute) ? readFileSync(absolute, 'utf8') : '';
-};
+import { readGenerated, writeGenerated } from './generated.ts';
 
 const names = serviceNames.toSorted();
 const settingsOf = new Map(
@@ -28,7 +19,12 @@ const settingsOf = new Map(
 const commonSettings = commonSettingsOf(settingsOf);
 
 /** The generated tables in documents that people write, by document and the name of their markers. */
-const blocks: Record<string, Readonly<Record<string, string>>> = { ...errorTables };
+const blocks: Record<string, Readonly<Record<string, string>>> = {
+  ...errorTables,
+  'docs/events.md': renderEvents(),
+  'docs/settings.md': { settings: renderCommonSettings(commonSettings, names) },
+  'docs/operators/README.md': renderOperatorOverview(),
+};
 for (const [name, settings] of settingsOf) {
   const operated = operatedServices.find((one) => one === name);
   blocks[`services/${name}/README.md`] = {
@@ -46,27 +42,16 @@ const renderOpenApi = async (service: string): Promise<string> => {
   return `${JSON.stringify(createOpenApiDocument(), null, 2)}\n`;
 };
 
-const generated: Readonly<Record<string, string>> = {
-  'docs/events.md': renderEvents(),
+const withBlocks = (file: string, own: Readonly<Record<string, string>>): string =>
+  Object.entries(own).reduce(
+    (text, [name, block]) => replaceBlock(text, name, block, file),
+    readGenerated(file),
+  );
+
+const files = {
   'docs/events.asyncapi.json': renderAsyncApi(),
-  'docs/settings.md': renderCommonSettings(commonSettings, names),
   'docs/api/payouts.openapi.json': await renderOpenApi('payout-gateway'),
   'docs/api/collections.openapi.json': await renderOpenApi('collection-gateway'),
-  'docs/operators/README.md': renderOperatorOverview(),
-  ...Object.fromEntries(
-    Object.entries(blocks).map(([file, own]) => [
-      file,
-      Object.entries(own).reduce((text, [name, block]) => replaceBlock(text, name, block, file), read(file)),
-    ]),
-  ),
+  ...Object.fromEntries(Object.entries(blocks).map(([file, own]) => [file, withBlocks(file, own)])),
 };
-
-const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-for (const [file, text] of Object.entries(generated)) {
-  if (read(file) === text) continue;
-  if (!values.check) writeFileSync(path.join(repositoryRoot, file), text);
-  else process.exitCode = 1;
-  process.stdout.write(
-    values.check ? `${file} differs from what it is generated from: run npm run docs\n` : `${file} written\n`,
-  );
-}
+writeGenerated(files, 'docs');

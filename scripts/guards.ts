@@ -55,7 +55,6 @@ export const guards: readonly Guard[] = [
   toolGuard('versions', 'sherif', '--fail-on-warnings'),
   scriptGuard('tidy', 'check-tidy.ts'),
   scriptGuard('references', 'check-doc-refs.ts'),
-  scriptGuard('alerts', 'check-alerts.ts'),
   scriptGuard('manifests', 'manifests.ts', '--check'),
   scriptGuard('docs', 'docs.ts', '--check'),
 ];

@@ -1,16 +1,15 @@
 // Writes the parts of `deploy` that the code knows: topics, rights, roles and settings. With `--check` nothing is
 // written: it names each file that differs, and the exit code is 1. With the folders of overlays it only names what
 // breaks a rule in them.
-import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Document, isMap, isSeq, parse, visit } from 'yaml';
-import { repositoryRoot } from './command.ts';
 import { configurations } from './deploy/configuration.ts';
 import { kafkaTopics, kafkaUsers } from './deploy/kafka.ts';
 import { mongodbUsers } from './deploy/mongodb.ts';
 import { render } from './deploy/rendered.ts';
 import { faultsOf } from './deploy/rules.ts';
+import { readGenerated, writeGenerated } from './generated.ts';
 
 const HEADER = '# Written by npm run manifests.\n';
 
@@ -32,45 +31,33 @@ const toYaml = (...objects: readonly object[]): string => {
   return HEADER + texts.join('---\n');
 };
 
-const absolute = (file: string): string => path.join(repositoryRoot, 'deploy', file);
-
 /** The alerts as objects of the Prometheus operator. */
 const alerts = (): readonly object[] =>
   ['reconciler', 'services'].map((name) => ({
     apiVersion: 'monitoring.coreos.com/v1',
     kind: 'PrometheusRule',
     metadata: { name },
-    spec: parse(readFileSync(absolute(`monitoring/${name}.rules.yaml`), 'utf8')) as object,
+    spec: parse(readGenerated(`deploy/monitoring/${name}.rules.yaml`)) as object,
   }));
 
-const derived: Readonly<Record<string, string>> = {
-  'kubernetes/platform/kafka/topics.yaml': toYaml(...kafkaTopics()),
-  'kubernetes/platform/kafka/users.yaml': toYaml(...kafkaUsers()),
-  'kubernetes/platform/mongodb/users.yaml': toYaml(mongodbUsers()),
-  'monitoring/prometheus-rules.yaml': toYaml(...alerts()),
+const derived = async (): Promise<Readonly<Record<string, string>>> => ({
+  'deploy/kubernetes/platform/kafka/topics.yaml': toYaml(...kafkaTopics()),
+  'deploy/kubernetes/platform/kafka/users.yaml': toYaml(...kafkaUsers()),
+  'deploy/kubernetes/platform/mongodb/users.yaml': toYaml(mongodbUsers()),
+  'deploy/monitoring/prometheus-rules.yaml': toYaml(...alerts()),
   ...Object.fromEntries(
     Object.entries(await configurations()).map(([folder, text]) => [
-      `kubernetes/base/${folder}/config.env`,
+      `deploy/kubernetes/base/${folder}/config.env`,
       HEADER + text,
     ]),
   ),
-};
+});
 
-const { values, positionals } = parseArgs({
-  options: { check: { type: 'boolean', default: false } },
+const { positionals: overlays } = parseArgs({
+  options: { check: { type: 'boolean' } },
   allowPositionals: true,
 });
-const faults = positionals.flatMap((folder) => faultsOf(render(path.resolve(folder))));
+if (overlays.length === 0) writeGenerated(await derived(), 'manifests');
+const faults = overlays.flatMap((folder) => faultsOf(render(path.resolve(folder))));
 process.stdout.write(faults.map((fault) => `${fault}\n`).join(''));
-const differing = Object.entries(positionals.length > 0 ? {} : derived).filter(
-  ([file, text]) => readFileSync(absolute(file), 'utf8') !== text,
-);
-for (const [file, text] of differing) {
-  if (!values.check) writeFileSync(absolute(file), text);
-  process.stdout.write(
-    values.check
-      ? `deploy/${file} differs from the code: run npm run manifests\n`
-      : `deploy/${file} is written\n`,
-  );
-}
-process.exitCode = faults.length > 0 || (values.check && differing.length > 0) ? 1 : 0;
+if (faults.length > 0) process.exitCode = 1;

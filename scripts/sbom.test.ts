@@ -1,8 +1,9 @@
+import { readdirSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deployables, writeBills } from './sbom.ts';
+import { repositoryRoot, runCommand } from './command.ts';
 
 interface Bill {
   readonly bomFormat: string;
@@ -12,6 +13,8 @@ interface Bill {
     readonly licenses?: readonly unknown[];
   }[];
 }
+
+const deployables = [...readdirSync(path.join(repositoryRoot, 'services')), 'cli', 'compact'];
 
 /** Packages without a licence in their manifest: our own, and one with its licence (MIT) only in a file. */
 const isKnown = (purl: string): boolean =>
@@ -23,9 +26,13 @@ describe('bills of materials', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp(path.join(os.tmpdir(), 'pesewa-sbom-'));
-    for (const file of await writeBills(directory)) {
-      bills.set(path.basename(file), JSON.parse(await readFile(file, 'utf8')) as Bill);
-    }
+    const { code, output } = await runCommand(process.execPath, [
+      path.join(repositoryRoot, 'scripts', 'sbom.ts'),
+      directory,
+    ]);
+    if (code !== 0) throw new Error(output);
+    for (const name of readdirSync(directory))
+      bills.set(name, JSON.parse(await readFile(path.join(directory, name), 'utf8')) as Bill);
   });
 
   afterAll(() => rm(directory, { recursive: true, force: true }));

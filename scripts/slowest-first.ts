@@ -5,28 +5,11 @@ import {
   type TestSpecification,
   type Vitest,
 } from 'vitest/node';
-
-/** Files that take long, the longest first. The last file to start should be a short one. */
-const slowest: readonly string[] = [
-  'test/scenarios/crash-collections.test.ts',
-  'test/scenarios/crash.test.ts',
-  'test/scenarios/collection-replicas.test.ts',
-  'test/scenarios/database-restored.test.ts',
-  'test/scenarios/crash-reconciler.test.ts',
-  'test/scenarios/rolling-restart.test.ts',
-  'test/chaos/chaos.test.ts',
-  'test/conformance/payout-api.test.ts',
-  'test/conformance/collection-api.test.ts',
-  'test/conformance/ingress-api.test.ts',
-  'test/scenarios/collection-digits.test.ts',
-  'test/scenarios/callbacks-off.test.ts',
-  'packages/messaging/src/outbox/kafka-away.int.test.ts',
-  'services/ledger/src/audit.int.test.ts',
-];
+import { presubmitScenarios } from './presubmit.ts';
 
 const placeOf = ({ moduleId }: TestSpecification): number => {
-  const place = slowest.findIndex((file) => moduleId.endsWith(file));
-  return place === -1 ? slowest.length : place;
+  const place = presubmitScenarios.findIndex((file) => moduleId.endsWith(file));
+  return place === -1 ? presubmitScenarios.length : place;
 };
 
 /** Vitest's own order (what failed before, what took long before, large files), but with the known slow files in front. */

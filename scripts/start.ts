@@ -1,14 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readHttpUrl } from '@pesewa/addresses';
 import { messageOf, openCluster, openInfrastructure, StartError } from '@pesewa/infrastructure';
 import { createMerchantClient, createRunFileWriter, openStack, runDemo, type Stack } from '@pesewa/stack';
+import { repositoryRoot as root } from './command.ts';
 import { whenOrphaned } from './parent.ts';
-import { createTerminal, type Terminal } from './terminal.ts';
-
-const checkout = join(import.meta.dirname, '..');
 
 const help = `npm start [-- options]
 
@@ -21,9 +17,6 @@ runs a short demo of money moving, and stays up until Ctrl-C.
               deleted when this ends
   --compact   all services in one process, for a small machine
   --cluster   on three Kafka nodes and three MongoDB members, always local daemons; about 4 GB of memory
-  --webhooks-to URL
-              forwards copies of the webhooks of demo, freshly signed, to a receiver of your own, such as
-              http://localhost:8080
   --help      show this
 
   PESEWA_PORTS=free             take free ports instead of 4010 to 4081
@@ -34,20 +27,12 @@ runs a short demo of money moving, and stays up until Ctrl-C.
 /** The exit code of a process that a signal ended. */
 const INTERRUPTED = 130;
 
-/** What a start has to do with outside of its stack. */
-interface Surroundings extends Terminal {
-  /** Where the run file, logs and kept data are. */
-  readonly root: string;
-  readonly open: typeof openStack;
-  readonly interrupted: Promise<NodeJS.Signals>;
-}
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Starts all of it as the arguments of `npm start` say, until it is done or interrupted; gives the exit code. */
-export async function start(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { root, interrupted, say } = surroundings;
+async function start(interrupted: Promise<NodeJS.Signals>): Promise<number> {
   const off = { type: 'boolean', default: false } as const;
   const { values } = parseArgs({
-    args: [...args],
     allowNegative: true,
     options: {
       once: off,
@@ -56,7 +41,6 @@ export async function start(args: readonly string[], surroundings: Surroundings)
       cluster: off,
       help: off,
       demo: { type: 'boolean', default: true },
-      'webhooks-to': { type: 'string' },
     },
   });
   if (values.help) {
@@ -65,24 +49,17 @@ export async function start(args: readonly string[], surroundings: Surroundings)
   }
   if (values.keep && values.cluster)
     throw new StartError('a cluster keeps no data: leave --keep or --cluster out');
-  const webhooksTo = values['webhooks-to'];
-  if (webhooksTo !== undefined && !readHttpUrl(webhooksTo).ok)
-    throw new StartError(
-      '--webhooks-to: write an http or https address without a password, such as http://localhost:8080',
-    );
-  const runFilePath = join(root, '.pesewa', 'run.json');
-  const runFile = createRunFileWriter(runFilePath);
+  const runFile = createRunFileWriter(join(root, '.pesewa', 'run.json'));
   await runFile.remove();
   let stack: Stack | undefined;
-  const opening = surroundings.open({
+  const opening = openStack({
     root,
     log: say,
     ports: process.env['PESEWA_PORTS'] === 'free' ? 'free' : 'fixed',
     logDirectory: join('.pesewa', 'logs'),
     isCompact: values.compact,
     hasConsole: true,
-    infrastructure: () =>
-      infrastructure(surroundings, values.cluster ? 'cluster' : values.keep ? 'kept' : 'fresh'),
+    infrastructure: () => (values.cluster ? openThreeOfEach() : openOneOfEach(values.keep)),
     ...(values.keep ? { dataDirectory: join(root, '.pesewa', 'data', 'simulator') } : {}),
     changed: () => {
       if (stack) void runFile.write(stack.runFile());
@@ -94,54 +71,38 @@ export async function start(args: readonly string[], surroundings: Surroundings)
   await using opened = first;
   stack = opened;
   await runFile.write(opened.runFile());
-  const listener =
-    webhooksTo === undefined ? undefined : forwardWebhooks(surroundings, webhooksTo, runFilePath);
   try {
-    const signal = values.demo ? await Promise.race([print(opened, say), interrupted]) : undefined;
+    const signal = values.demo ? await Promise.race([demonstrate(opened), interrupted]) : undefined;
     if (values.once) return signal === undefined ? 0 : INTERRUPTED;
     if (signal === undefined) {
-      say(describe(opened.runFile()));
+      say(describeRun(opened.runFile()));
       await interrupted;
     }
     say('stopping …');
     return 0;
   } finally {
-    listener?.kill();
     stack = undefined;
     await runFile.remove();
   }
 }
 
-/** The command by which anybody forwards webhooks; it reads the addresses of this run from its file. */
-function forwardWebhooks({ say }: Surroundings, url: string, runFile: string): ChildProcess {
-  const main = join(checkout, 'packages', 'cli', 'src', 'main.ts');
-  // The command takes a moment to start, and the demo doesn't wait for it.
-  const since = new Date().toISOString();
-  const listen = ['webhooks', 'listen', 'demo', '--forward-to', url, '--since', since];
-  const command = [main, ...listen, '--run-file', runFile];
-  return spawn(process.execPath, command, { stdio: ['ignore', 'inherit', 'inherit'] }).on('error', (error) =>
-    say(`webhooks are not forwarded: ${error.message}`),
-  );
-}
-
 /** Containers keep no data, so kept data needs local daemons or the infrastructure that the environment names. */
-async function infrastructure({ root, say, progress }: Surroundings, wanted: 'fresh' | 'kept' | 'cluster') {
-  const shown = { root, log: say, ...(progress && { progress }) };
-  if (wanted === 'fresh') return openInfrastructure(shown);
-  if (wanted === 'kept')
-    return openInfrastructure({
-      ...shown,
-      env: { ...process.env, PESEWA_INFRASTRUCTURE: 'local' },
-      fresh: false,
-    });
+const openOneOfEach = (isKept: boolean) =>
+  openInfrastructure({
+    root,
+    log: say,
+    ...(isKept && { fresh: false, env: { ...process.env, PESEWA_INFRASTRUCTURE: 'local' } }),
+  });
+
+async function openThreeOfEach() {
   say('starting three Kafka nodes and three MongoDB members');
-  const opened = await openCluster(shown);
+  const opened = await openCluster({ root, log: say });
   const nodes = Object.entries(opened.pids).map(([name, pid]) => `${name} ${pid}`);
   say(`the cluster is up; process ids: ${nodes.join(', ')}`);
   return opened;
 }
 
-async function print(stack: Stack, say: Surroundings['say']): Promise<undefined> {
+async function demonstrate(stack: Stack): Promise<undefined> {
   const { transferUrl, collectionsUrl, merchants } = stack.runFile();
   const [demo] = merchants;
   if (!demo) throw new StartError('the merchant demo is missing: start again');
@@ -150,7 +111,8 @@ async function print(stack: Stack, say: Surroundings['say']): Promise<undefined>
   say('Every pesewa accounted for.');
 }
 
-const describe = (run: ReturnType<Stack['runFile']>): string => `
+/** Where everything is that was started. */
+export const describeRun = (run: ReturnType<Stack['runFile']>): string => `
 Console          ${run.consoleUrl}: sign in with operatorToken or, as a second person, approverToken of .pesewa/run.json
 Payout API       ${run.transferUrl}/api/v1
 Collection API   ${run.collectionsUrl}/collection/v1
@@ -168,12 +130,7 @@ if (import.meta.main) {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => interrupted.resolve(signal));
   whenOrphaned(() => interrupted.resolve('SIGHUP'));
-  start(process.argv.slice(2), {
-    root: checkout,
-    open: openStack,
-    interrupted: interrupted.promise,
-    ...createTerminal(process.stdout),
-  }).then(
+  start(interrupted.promise).then(
     (code) => process.exit(code),
     (error: unknown) => {
       process.stderr.write(`pesewa: ${error instanceof StartError ? error.message : messageOf(error)}\n`);

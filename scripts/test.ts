@@ -6,7 +6,7 @@ import path from 'node:path';
 import { repositoryRoot } from './command.ts';
 import { guards, runGuards } from './guards.ts';
 import { whenOrphaned } from './parent.ts';
-import { presubmitFiles } from './presubmit.ts';
+import { presubmitIntegration, presubmitScenarios } from './presubmit.ts';
 import { listed, type TestRun } from './test-results.ts';
 import { runTests, type TestProject } from './tests.ts';
 
@@ -14,7 +14,7 @@ const kinds = ['unit', 'int', 'scenarios', 'cluster'] as const satisfies readonl
 
 type Kind = (typeof kinds)[number];
 
-/** A part of a run: the guards, or the tests of a kind, all of them unless files are named. */
+/** A part of a run: the guards, or the tests of a kind, all of them unless some guards or files are named. */
 interface Part {
   readonly name: 'verify' | Kind;
   readonly files?: readonly string[];
@@ -22,6 +22,7 @@ interface Part {
 
 const usage = `usage: npm test                   the guards, the unit tests and what judges a change within minutes
        npm run test:all           everything, for releases and nights
+       npm run verify             the guards and the unit tests; after --, some of ${guards.map(({ name }) => name).join(', ')}
        npm run test:<part>        one of ${kinds.join(', ')}; after --, parts of the names of some files
 `;
 
@@ -104,15 +105,15 @@ const testOnCluster = async (part: Part): Promise<void> => {
 
 const presubmit = (): readonly Part[] => [
   { name: 'verify' },
-  { name: 'int', files: presubmitFiles('int') },
-  { name: 'scenarios', files: presubmitFiles('scenarios') },
+  { name: 'int', files: presubmitIntegration() },
+  { name: 'scenarios', files: presubmitScenarios },
 ];
 
 const selectParts = ([wish, ...files]: readonly string[]): readonly Part[] => {
   if (wish === undefined) return presubmit();
   if (wish === 'all' && files.length === 0)
     return (['verify', 'int', 'scenarios', 'cluster'] as const).map((name) => ({ name }));
-  const name = kinds.find((kind) => kind === wish);
+  const name = ([...kinds, 'verify'] as const).find((kind) => kind === wish);
   if (name === undefined) throw new Error(`unknown tests "${[wish, ...files].join(' ')}".\n${usage}`);
   return [{ name, ...(files.length > 0 && { files }) }];
 };
@@ -122,8 +123,12 @@ const runAll = async (parts: readonly Part[]): Promise<void> => {
   // They are fetched and started while the guards run; what goes wrong is reported when it is their turn.
   const opening = onDaemons.length > 0 ? openDaemons() : undefined;
   opening?.catch(() => undefined);
-  if (parts.some(({ name }) => name === 'verify'))
-    add(await timed('verify', () => runGuards(guards, print, { signal: stopping.signal })));
+  for (const { files } of parts.filter(({ name }) => name === 'verify')) {
+    const selected = guards.filter(({ name }) => files?.includes(name) ?? true);
+    if (files && selected.length < files.length)
+      throw new Error(`unknown guard in "${files.join(' ')}".\n${usage}`);
+    add(await timed('verify', () => runGuards(selected, print, { signal: stopping.signal })));
+  }
   for (const part of parts.filter(({ name }) => name === 'unit')) await showTests(part, {});
   if (opening !== undefined) await testOnDaemons(opening, onDaemons).catch(breakDown);
   // Last, because its own daemons are many and need the machine to themselves.
@@ -132,7 +137,7 @@ const runAll = async (parts: readonly Part[]): Promise<void> => {
 
 /** Keeps the flaky tests of this run in `.pesewa/flaky.json`, if it could find any; none is what it should say. */
 const keepFlaky = (parts: readonly Part[]): void => {
-  if (parts.every(({ name }) => name === 'unit')) return;
+  if (parts.every(({ name }) => name === 'unit' || name === 'verify')) return;
   const directory = path.join(repositoryRoot, '.pesewa');
   mkdirSync(directory, { recursive: true });
   writeFileSync(path.join(directory, 'flaky.json'), `${JSON.stringify(verdict.flaky, null, 2)}\n`);

@@ -91,7 +91,7 @@ const undecided = (project: TestProject, reason: string, output: string): TestRu
 });
 
 /** Tools of the machine without which unit tests leave something out. */
-const optionalTools = ['kubectl', 'kustomize', 'promtool'] as const;
+const optionalTools = ['kubectl', 'kustomize'] as const;
 
 /** Which of them there are: Turbo runs the tests again once that changes. */
 const foundTools = (): string => {

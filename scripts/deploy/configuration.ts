@@ -1,8 +1,7 @@
 import { messagingServices, type ServiceName, serviceNames, services } from '@pesewa/contracts';
 import { connectionSettings } from '@pesewa/runtime';
 import { callbackSettings } from '@pesewa/stack';
-import { defaultTextOf, isSecret, meaningOf, type Settings } from '../docs/configuration.ts';
-import { loadSettings } from '../docs/services.ts';
+import { loadSettings, type Settings, settingsOf } from '../docs/settings.ts';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -63,14 +62,14 @@ function configurationOf(user: string, settings: Settings, given: Values): strin
   if (unknown !== undefined) throw new Error(`${user} has no setting ${unknown}`);
   const all = Object.entries(settings);
   const isFile = ([name, setting]: (typeof all)[number]): boolean =>
-    MOUNTED.includes(name) || (isSecret(setting) && defaultTextOf(setting) !== undefined);
+    MOUNTED.includes(name) || (setting.isSecret && setting.default !== undefined);
   const values = all
-    .filter((one) => !isFile(one) && !isSecret(one[1]) && one[0] !== 'CRASH_AT')
+    .filter((one) => !isFile(one) && !one[1].isSecret && one[0] !== 'CRASH_AT')
     .map(([name, setting]) => {
-      const value = said[name] ?? defaultTextOf(setting);
+      const value = said[name] ?? setting.default;
       if (value === null) throw new Error(`${user}: ${name} has no default, and the deployment gives none`);
       // What may be set besides is seen where it is set: kustomize passes over comments.
-      return `# ${meaningOf(setting)}\n${value ? '' : '# '}${name}=${value ?? ''}\n`;
+      return `# ${setting.meaning}\n${value ? '' : '# '}${name}=${value ?? ''}\n`;
     });
   const files = all.filter(isFile).map(([name]) => `${name}_FILE=${SECRETS_DIRECTORY}/${name}\n`);
   return [...values, '# secrets, mounted as files\n', ...files].join('');
@@ -86,7 +85,7 @@ export async function configurations(): Promise<Readonly<Record<string, string>>
   const addresses = Object.entries(operatorApis).map(([name, url]) => `${name}=${url}\n`);
   return {
     ...Object.fromEntries(loaded),
-    prepare: configurationOf('prepare', connectionSettings.shape as unknown as Settings, {}),
+    prepare: configurationOf('prepare', settingsOf(connectionSettings), {}),
     'operator-tools': [...addresses, `MONGODB_URL_FILE=${SECRETS_DIRECTORY}/MONGODB_URL\n`].join(''),
   };
 }

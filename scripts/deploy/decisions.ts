@@ -1,76 +1,47 @@
-import { messagingServices, type Service, serviceNames, services, topics } from '@pesewa/contracts';
+import { type Service, serviceNames, services, topics } from '@pesewa/contracts';
 import { END_TIMEOUT_MS } from '@pesewa/runtime';
 import { allTopics, scaledByLag } from './kafka.ts';
 import * as read from './rendered.ts';
 
 const { at, fieldsAt, listAt, mebibytes, named, ofKind, same } = read;
 
-type Judge = (value: unknown) => boolean;
 /**
- * What objects must have, by kind and name: a number is the least, an expression is for texts, a function judges, `{}` is only
- * that it is there. A Pod has the kind and name of the object that creates it.
+ * What a field of objects must have, by kind, name and path: a number is the least, an expression is for texts, a function
+ * judges. A Pod has the kind and name of the object that creates it.
  */
-type Decided = Readonly<Record<string, object>>;
+type Decided = Readonly<Record<string, unknown>>;
 
 /** The table of services, for names that may be none. */
 export const table = services as Readonly<Record<string, Service>>;
 
-/** The same for each of some names. */
-const forEach = <Name>(
-  names: readonly Name[],
-  entry: (name: Name) => readonly [title: string, object],
-): Decided => Object.fromEntries<object>(names.map(entry));
-const exactly =
-  (wanted: unknown): Judge =>
-  (value) =>
-    same(value, wanted);
+const isThere = (): boolean => true;
+const atMost =
+  (most: number) =>
+  (value: unknown): boolean =>
+    Number(value) <= most;
 
-const scram = { authentication: { type: 'scram-sha-512' } };
-
-/** What keeps messages and records: two of three have each before it is acknowledged. */
+/** What keeps messages and records. Services check their topics and connections themselves before they start. */
 const durability: Decided = {
-  'Kafka pesewa': {
-    spec: {
-      kafka: {
-        listeners: [{ tls: true, ...scram }],
-        authorization: { type: 'simple' },
-        config: {
-          'auto.create.topics.enable': false,
-          'default.replication.factor': 3,
-          'min.insync.replicas': 2,
-          'offsets.topic.replication.factor': 3,
-          'transaction.state.log.replication.factor': 3,
-          'transaction.state.log.min.isr': 2,
-          'unclean.leader.election.enable': false,
-          'delete.topic.enable': false,
-        },
-      },
-    },
-  },
-  'KafkaNodePool broker': {
-    spec: { replicas: 3, storage: { volumes: [{ type: 'persistent-claim', deleteClaim: false }] } },
-  },
-  'KafkaNodePool controller': { spec: { replicas: 3 } },
-  'KafkaTopic *': { spec: { replicas: 3, config: { 'min.insync.replicas': 2 } } },
-  'KafkaUser *': { spec: scram },
-  ...forEach(allTopics, ({ name, partitions }) => [
-    `KafkaTopic ${name}`,
-    { spec: { partitions: exactly(partitions) } },
-  ]),
-  ...forEach([...messagingServices, 'prepare', 'keda'], (name) => [`KafkaUser ${name}`, {}]),
-  'MongoDBCommunity pesewa-mongodb': {
-    spec: { members: 3, security: { authentication: { modes: ['SCRAM'] }, tls: { enabled: true } } },
-  },
-  'PodDisruptionBudget pesewa-mongodb': {
-    spec: { maxUnavailable: exactly(1), selector: { matchLabels: { app: 'pesewa-mongodb-svc' } } },
-  },
-  'CronJob mongodb-backup': { spec: { schedule: /^\d+ \d+ \* \* \*$/, suspend: undefined } },
-  'CronJob mongodb-restore-test': { spec: { suspend: undefined } },
-  'PersistentVolumeClaim mongodb-backup': {},
-  ...forEach([...messagingServices, 'prepare', 'operators', 'backup'], (name) => [
-    `ExternalSecret mongodb-password-${name}`,
-    {},
-  ]),
+  'Kafka pesewa spec kafka authorization type': 'simple',
+  'Kafka pesewa spec kafka config auto.create.topics.enable': false,
+  'Kafka pesewa spec kafka config offsets.topic.replication.factor': 3,
+  'Kafka pesewa spec kafka config delete.topic.enable': false,
+  'KafkaNodePool broker spec replicas': 3,
+  'KafkaNodePool broker spec storage volumes 0 type': 'persistent-claim',
+  'KafkaNodePool broker spec storage volumes 0 deleteClaim': false,
+  'KafkaNodePool controller spec replicas': 3,
+  ...Object.fromEntries(
+    allTopics.map(({ name, partitions }) => [
+      `KafkaTopic ${name} spec partitions`,
+      (value: unknown) => value === partitions,
+    ]),
+  ),
+  'MongoDBCommunity pesewa-mongodb spec members': 3,
+  'PodDisruptionBudget pesewa-mongodb spec maxUnavailable': atMost(1),
+  'PodDisruptionBudget pesewa-mongodb spec selector matchLabels app': 'pesewa-mongodb-svc',
+  'CronJob mongodb-backup spec schedule': /^\d+ (?:\d+|\*(?:\/\d+)?) \* \* \*$/,
+  'CronJob mongodb-backup spec suspend': undefined,
+  'CronJob mongodb-restore-test spec suspend': undefined,
 };
 
 /** Memory is requested whole, CPU has no limit, and the old space of Node is some three quarters of the memory. */
@@ -86,160 +57,104 @@ function isLimited(container: read.Fields): boolean {
 }
 
 /** A container keeps its limits, has no rights and a read-only root; its image is exact: by digest, for developers by tag. */
-const container = (isDev: boolean) => ({
-  securityContext: {
-    allowPrivilegeEscalation: false,
-    readOnlyRootFilesystem: true,
-    runAsUser: (user: unknown) => user !== 0,
-    capabilities: exactly({ drop: ['ALL'] }),
-  },
-  image: isDev ? /:(?!latest$)[\w.-]+$/ : /@sha256:[0-9a-f]{64}$/,
-});
+function isConfined(container: read.Fields, isDev: boolean): boolean {
+  const {
+    allowPrivilegeEscalation,
+    readOnlyRootFilesystem,
+    runAsUser = 1,
+    capabilities,
+  } = fieldsAt(container, 'securityContext');
+  return (
+    isLimited(container) &&
+    allowPrivilegeEscalation === false &&
+    readOnlyRootFilesystem === true &&
+    runAsUser !== 0 &&
+    same(capabilities, { drop: ['ALL'] }) &&
+    (isDev ? /:(?!latest$)[\w.-]+$/ : /@sha256:[0-9a-f]{64}$/).test(String(container['image']))
+  );
+}
 
 /** What every installation has; Pods run as `restricted` requires. */
 const everywhere = (isDev: boolean): Decided => ({
-  'Namespace pesewa': { metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } } },
-  'Pod *': {
-    spec: {
-      securityContext: { runAsNonRoot: true, runAsUser: 1, seccompProfile: { type: 'RuntimeDefault' } },
-      automountServiceAccountToken: false,
-      hostNetwork: undefined,
-      hostPID: undefined,
-      hostIPC: undefined,
-      volumes: (volumes: unknown) => !((volumes ?? []) as object[]).some((volume) => 'hostPath' in volume),
-    },
-    containers: (containers: unknown) =>
-      (containers as read.Fields[]).every(
-        (one) => isLimited(one) && differences(container(isDev), one, '').length === 0,
-      ),
-  },
-  'Job prepare': {},
-  'ExternalSecret prepare-settings': {},
-  'ExternalSecret operator-tools-settings': {},
-  'ExternalSecret *': { spec: { refreshPolicy: 'Periodic', refreshInterval: /^[1-9]/ } },
-  'PodMonitor pesewa': { spec: { podMetricsEndpoints: [{ port: 'operations', path: '/metrics' }] } },
-  'PrometheusRule services': {},
-  'PrometheusRule reconciler': {},
-  'Gateway pesewa': {},
+  'Namespace pesewa metadata labels pod-security.kubernetes.io/enforce': 'restricted',
+  'Pod * spec securityContext runAsNonRoot': true,
+  'Pod * spec securityContext runAsUser': 1,
+  'Pod * spec securityContext seccompProfile type': 'RuntimeDefault',
+  'Pod * spec automountServiceAccountToken': false,
+  'Pod * spec hostNetwork': undefined,
+  'Pod * spec hostPID': undefined,
+  'Pod * spec hostIPC': undefined,
+  'Pod * spec volumes': (volumes: readonly object[] = []) => !volumes.some((one) => 'hostPath' in one),
+  'Pod * containers': (containers: read.Fields[]) => containers.every((one) => isConfined(one, isDev)),
+  'ExternalSecret * spec refreshPolicy': 'Periodic',
+  'ExternalSecret * spec refreshInterval': /^[1-9]/,
 });
 
-/** One autoscaler sets the replicas, two at least and no more than partitions, and a budget keeps all but one. */
-function staysAvailable(name: (typeof serviceNames)[number], selector: unknown): Decided {
-  const scaleTargetRef = { name };
-  const budget = { spec: { maxUnavailable: exactly(1), selector: exactly(selector) } };
-  const lagging = scaledByLag.find((one) => one === name);
-  const consumed = lagging ? services[lagging].messaging.consumes.map((topic) => topics[topic]) : [];
-  const isAtMost =
-    (most: number): Judge =>
-    (value) =>
-      Number(value) <= most;
-  const maxReplicaCount = isAtMost(Math.min(...consumed.map(({ partitions }) => partitions)));
-  const triggers: Judge = (value) =>
-    same(
-      (value as read.Fields[])
-        .map(({ metadata }) => `${String(at(metadata, 'consumerGroup'))} ${String(at(metadata, 'topic'))}`)
-        .toSorted(),
-      consumed.map((topic) => `${name} ${topic.name}`).toSorted(),
-    );
-  return {
-    [`PodDisruptionBudget ${name}`]: budget,
-    ...(lagging
-      ? {
-          [`ScaledObject ${name}`]: {
-            spec: { scaleTargetRef, minReplicaCount: 2, maxReplicaCount, triggers },
-          },
-        }
-      : {
-          [`HorizontalPodAutoscaler ${name}`]: {
-            spec: { scaleTargetRef, minReplicas: 2, maxReplicas: isAtMost(100) },
-          },
-        }),
-  };
-}
-
-const probe = (path: string) => ({ httpGet: { path, port: 'operations' } });
-
-/** What each service of the table has: its ports, and time for its pause, its drain (ADR 52) and its end. */
+/**
+ * What each service of the table has: replicas that an autoscaler alone sets, two at least and no more than partitions, a
+ * budget that keeps all but one, and time for its pause, its drain (ADR 52) and its end.
+ */
 function ofService(objects: readonly read.Rendered[], name: (typeof serviceNames)[number]): Decided {
-  const { port, operationsPort, isPublic } = services[name];
-  const ports =
-    (field: string): Judge =>
-    (value) =>
-      same(
-        ((value ?? []) as read.Fields[]).map((one) => one[field]),
-        isPublic ? [port, operationsPort] : [operationsPort],
-      );
-  const labels = { 'app.kubernetes.io/name': name, 'app.kubernetes.io/component': 'service' };
-  const deployment = named(objects, 'Deployment', name) ?? named(objects, 'StatefulSet', name);
-  const running = at(deployment, 'spec.template.spec.containers.0');
+  const isSimulator = name === 'provider-simulator';
+  const kind = isSimulator ? 'StatefulSet' : 'Deployment';
+  const running = at(named(objects, kind, name), 'spec.template.spec.containers.0');
   const pause = Number(at(running, 'lifecycle.preStop.sleep.seconds'));
   const drainMs = Number(read.configurationOf(objects, running)['DRAIN_DELAY_MS']);
-  const spec = {
-    containers: [
-      {
-        startupProbe: probe('/livez'),
-        readinessProbe: probe('/readyz'),
-        livenessProbe: probe('/livez'),
-        ports: ports('containerPort'),
-      },
-    ],
-    terminationGracePeriodSeconds: pause + (END_TIMEOUT_MS + drainMs) / 1_000 + 10,
-  };
-  const settings = {
-    [`ExternalSecret ${name}-settings`]: {},
-    [`Service ${name}`]: { spec: { selector: labels, ports: ports('port') } },
-  };
-  if (name === 'provider-simulator')
-    return { ...settings, [`StatefulSet ${name}`]: { spec: { template: { metadata: { labels }, spec } } } };
-  const spread = { whenUnsatisfiable: 'DoNotSchedule', labelSelector: { matchLabels: labels } };
-  const topologySpreadConstraints = [{}, { topologyKey: 'kubernetes.io/hostname', ...spread }];
-  const prepares = {
-    image: at(running, 'image'),
-    env: [{}, { name: 'MONGODB_URL_FILE', value: '/etc/pesewa/PREPARE_MONGODB_URL' }],
-  };
+  const lagging = scaledByLag.find((one) => one === name);
+  const consumed = lagging ? services[lagging].messaging.consumes.map((topic) => topics[topic]) : [];
+  const replicas = lagging
+    ? {
+        [`ScaledObject ${name} spec minReplicaCount`]: 2,
+        [`ScaledObject ${name} spec maxReplicaCount`]: atMost(
+          Math.min(...consumed.map(({ partitions }) => partitions)),
+        ),
+      }
+    : {
+        [`HorizontalPodAutoscaler ${name} spec minReplicas`]: 2,
+        [`HorizontalPodAutoscaler ${name} spec maxReplicas`]: atMost(100),
+      };
   return {
-    ...settings,
-    ...staysAvailable(name, at(deployment, 'spec.selector')),
-    [`Deployment ${name}`]: {
-      spec: {
-        replicas: undefined,
-        strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0 } },
-        template: { metadata: { labels }, spec: { ...spec, topologySpreadConstraints } },
-      },
-    },
+    [`Service ${name}`]: isThere,
+    [`${kind} ${name} spec template spec terminationGracePeriodSeconds`]:
+      pause + (END_TIMEOUT_MS + drainMs) / 1_000 + 10,
+    ...(isSimulator
+      ? {}
+      : {
+          ...replicas,
+          [`PodDisruptionBudget ${name} spec maxUnavailable`]: atMost(1),
+          [`${kind} ${name} spec replicas`]: undefined,
+        }),
     ...('messaging' in services[name]
-      ? { [`Job prepare-${name}`]: { spec: { template: { spec: { containers: [prepares] } } } } }
+      ? {
+          [`Job prepare-${name} spec template spec containers 0 image`]: at(running, 'image'),
+        }
       : {}),
   };
 }
 
-/** The paths at which a value is not as decided. */
-function differences(decided: unknown, value: unknown, path: string): readonly string[] {
-  if (typeof decided === 'function') return (decided as Judge)(value) ? [] : [path];
-  if (decided instanceof RegExp) return decided.test(String(value)) ? [] : [path];
-  if (typeof decided === 'number') return Number(value) >= decided ? [] : [path];
-  if (typeof decided !== 'object' || decided === null) return decided === value ? [] : [path];
-  return Object.entries(decided).flatMap(([name, inner]) =>
-    differences(inner, (value as read.Fields | undefined)?.[name], `${path} ${name}`),
-  );
+function isAsDecided(decided: unknown, value: unknown): boolean {
+  if (typeof decided === 'function') return (decided as (value: unknown) => boolean)(value);
+  if (decided instanceof RegExp) return decided.test(String(value));
+  return typeof decided === 'number' ? Number(value) >= decided : same(decided, value);
 }
 
 /** The objects that are missing, or not as decided. */
 export function decisionFaults({ name: installation, objects }: read.Installation): readonly string[] {
   const isDev = installation === 'dev';
   const isOurs = ofKind(objects, 'Kafka', 'MongoDBCommunity').length > 0;
-  const installed = serviceNames.filter((name) => name !== 'provider-simulator' || isDev);
-  const decided: Decided = {
-    ...everywhere(isDev),
-    ...(isOurs ? durability : {}),
-    ...Object.fromEntries<object>(installed.flatMap((name) => Object.entries(ofService(objects, name)))),
-  };
+  const installed = serviceNames.filter((name) => isDev || name !== 'provider-simulator');
+  const decided = [
+    isOurs ? durability : {},
+    everywhere(isDev),
+    ...installed.map((name) => ofService(objects, name)),
+  ].flatMap((part) => Object.entries(part));
   const all = [...objects, ...read.podsOf(objects)];
-  return Object.entries(decided).flatMap(([title, fields]) => {
-    const [kind = '', name] = title.split(' ');
+  const faults = decided.flatMap(([rule, wanted]) => {
+    const [kind = '', name = '', ...path] = rule.split(' ');
     const found = ofKind(all, kind).filter(({ metadata }) => name === '*' || metadata.name === name);
-    return found.length > 0
-      ? found.flatMap((one) => differences(fields, one, `${kind} ${one.metadata.name}`))
-      : [title];
+    if (found.length === 0) return [`${kind} ${name}`];
+    const faulty = found.filter((one) => !isAsDecided(wanted, read.atSteps(one, path)));
+    return faulty.map(({ metadata }) => [kind, metadata.name, ...path].join(' '));
   });
+  return [...new Set(faults)];
 }

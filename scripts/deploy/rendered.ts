@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { repositoryRoot } from '../command.ts';
 
 /** Fields as they were read. */
 export type Fields = Record<string, unknown>;
@@ -24,10 +23,6 @@ export const kustomize = [
   ['kustomize', 'build'],
 ].find(([command = '', argument = '']) => spawnSync(command, [argument, '--help']).status === 0);
 
-/** The folder of one of our overlays. */
-export const overlay = (name: string): string =>
-  path.join(repositoryRoot, 'deploy', 'kubernetes', 'overlays', name);
-
 /** Renders the overlay of a folder; whatever kustomize warns of is an error. */
 export function render(directory: string): Installation {
   const [command, argument = ''] = kustomize ?? [];
@@ -41,14 +36,15 @@ export function render(directory: string): Installation {
   };
 }
 
+/** The value at a path of names and indexes. */
+export const atSteps = (value: unknown, steps: readonly string[]): unknown =>
+  steps.reduce<unknown>(
+    (inner, step) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, step) : undefined),
+    value,
+  );
+
 /** The value at a path of names and indexes separated by dots. */
-export const at = (value: unknown, steps: string): unknown =>
-  steps
-    .split('.')
-    .reduce<unknown>(
-      (inner, step) => (typeof inner === 'object' && inner !== null ? Reflect.get(inner, step) : undefined),
-      value,
-    );
+export const at = (value: unknown, path: string): unknown => atSteps(value, path.split('.'));
 
 /** The list at a path; empty if there is none. */
 export const listAt = (value: unknown, steps: string): readonly Fields[] =>
@@ -88,10 +84,6 @@ export const podsOf = (objects: readonly Rendered[]): readonly Pod[] =>
       containers: [...listAt(template, 'spec.initContainers'), ...listAt(template, 'spec.containers')],
     };
   });
-
-/** The Pods of services. */
-export const servicePods = (objects: readonly Rendered[]): readonly Pod[] =>
-  podsOf(objects).filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'service');
 
 /** The variables that a container has of ConfigMaps. */
 export const configurationOf = (

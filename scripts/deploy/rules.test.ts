@@ -8,8 +8,7 @@ import { createCertificateAuthority } from '@pesewa/testkit';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { repositoryRoot } from '../command.ts';
-import { isSecret } from '../docs/configuration.ts';
-import { loadSettings } from '../docs/services.ts';
+import { loadSettings } from '../docs/settings.ts';
 import { configurations } from './configuration.ts';
 import {
   at,
@@ -17,10 +16,9 @@ import {
   fieldsAt,
   kustomize,
   named,
-  overlay,
+  podsOf,
   type Rendered,
   render,
-  servicePods,
 } from './rendered.ts';
 import { faultsOf } from './rules.ts';
 import { secretName } from './secrets.ts';
@@ -28,7 +26,9 @@ import { secretName } from './secrets.ts';
 // The renderer comes with none of our packages: without it the run lists what it left out.
 const leftOut = kustomize ? '' : ' (left out: no kubectl, no kustomize)';
 const installations = kustomize
-  ? ['dev', 'staging', 'production', 'managed'].map((name) => render(overlay(name)))
+  ? ['dev', 'staging', 'production', 'managed', 'small'].map((name) =>
+      render(path.join(repositoryRoot, 'deploy', 'kubernetes', 'overlays', name)),
+    )
   : [];
 const production = installations[2] ?? { name: 'production', objects: [] };
 
@@ -124,7 +124,10 @@ const secrets = (objects: readonly Rendered[], service: string): Readonly<Record
 // Only kustomize renders overlays.
 describe.runIf(kustomize)(`the environment of services${leftOut}`, () => {
   it.each(installations)('is what they start with in $name', async ({ name, objects }) => {
-    for (const { owner: service, containers } of servicePods(objects)) {
+    const pods = podsOf(objects).filter(
+      ({ metadata }) => metadata.labels?.['app.kubernetes.io/component'] === 'service',
+    );
+    for (const { owner: service, containers } of pods) {
       const given = secrets(objects, service);
       const environment = Object.fromEntries(
         Object.entries(configurationOf(objects, containers[0])).map(([variable, value]) => {
@@ -144,7 +147,7 @@ describe.runIf(kustomize)(`the environment of services${leftOut}`, () => {
 it('marks settings as secret whose names say it', async () => {
   for (const service of serviceNames) {
     const settings = Object.entries(await loadSettings(service));
-    expect(settings.filter(([name, setting]) => secretName.test(name) && !isSecret(setting))).toEqual([]);
+    expect(settings.filter(([name, setting]) => secretName.test(name) && !setting.isSecret)).toEqual([]);
   }
 });
 

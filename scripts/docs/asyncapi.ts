@@ -1,16 +1,4 @@
-import {
-  type AvroRecord,
-  allSchemas,
-  type DeclaredMessaging,
-  fullName,
-  messagingServices,
-  services,
-  subjectOf,
-  type Topic,
-  type TopicName,
-  topics,
-} from '@pesewa/contracts';
-import { messageHeaders, messageParts } from './message-format.ts';
+import { type AvroRecord, allSchemas, fullName, subjectOf, type Topic, topics } from '@pesewa/contracts';
 
 const BINDING = '0.5.0';
 const AVRO = 'application/vnd.apache.avro+json;version=1.9.0';
@@ -50,47 +38,30 @@ const channel = (topic: Topic) => ({
   },
 });
 
-/** What a service does on topics, one operation for each. */
-const operationsOf = (service: (typeof messagingServices)[number]) => {
-  const uses: DeclaredMessaging = services[service].messaging;
-  const on = (topics: readonly TopicName[], does: string, action: string, more: object = {}) =>
-    topics.map(
-      (topic) =>
-        [
-          `${service}.${does}.${topic}`,
-          { action, channel: refTo('channels', topic), tags: [{ name: service }], ...more },
-        ] as const,
-    );
-  const inGroup = { groupId: { type: 'string', enum: [service] }, bindingVersion: BINDING };
-  return [
-    ...on(uses.produces, 'sends', 'send'),
-    ...on(uses.consumes, 'receives', 'receive', { bindings: { kafka: inGroup } }),
-    ...on(uses.readsOutsideGroup, 'reads', 'receive', { summary: 'Read without a consumer group.' }),
-  ];
-};
+const text = (pattern: string) => ({ type: 'string', pattern });
 
 const headers = {
   type: 'object',
-  required: messageHeaders.filter(({ isOptional }) => isOptional !== true).map(({ name }) => name),
-  properties: Object.fromEntries(
-    messageHeaders.map(({ name, pattern, meaning }) => [
-      name,
-      { type: 'string', pattern, description: meaning },
-    ]),
-  ),
+  required: ['event-id', 'event-type', 'aggregate-version', 'traceparent'],
+  properties: {
+    'event-id': text('.+'),
+    'event-type': text('^pesewa\\.[a-z]+\\.[A-Za-z]+$'),
+    'aggregate-version': text('^[0-9]+$'),
+    traceparent: text('^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'),
+    'causation-id': text('.+'),
+  },
 };
 
-/** Every topic, its messages, and the services that send and receive them, as an AsyncAPI 3.0 document. */
+/** Every topic and its messages as an AsyncAPI 3.0 document. */
 export const createAsyncApiDocument = () => ({
   asyncapi: '3.0.0',
   info: {
     title: 'Pesewa events',
     version: '1.0.0',
-    description: messageParts.map(({ name, meaning }) => `- **${name}**: ${meaning}\n`).join(''),
+    description: 'docs/events.md says what keys, headers, amounts and times mean.',
   },
   defaultContentType: 'application/vnd.apache.avro',
   channels: Object.fromEntries(Object.entries<Topic>(topics).map(([name, topic]) => [name, channel(topic)])),
-  operations: Object.fromEntries(messagingServices.flatMap(operationsOf)),
   components: {
     schemas: {
       headers,

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import {
   type AvroField,
   type AvroRecord,
@@ -14,9 +12,7 @@ import {
   type Topic,
   topics,
 } from '@pesewa/contracts';
-import { repositoryRoot } from '../command.ts';
 import { renderTable } from './markdown.ts';
-import { messageHeaders, messageParts } from './message-format.ts';
 
 /** In how many events a field stands before it is explained once for all. */
 const COMMON_MIN = 3;
@@ -31,7 +27,7 @@ const describeType = (schema: AvroSchema): string => {
   return schema.map(describeType).join(' or ');
 };
 
-/** The default of a field; null is left out, because {@link renderCommonFields} says it of all fields. */
+/** The default of a field; null is left out, because the document says it of all fields. */
 const describeDefault = ({ default: value }: AvroField): string => {
   if (value === undefined || value === null) return '';
   return value === '' ? ', default empty' : `, default \`${String(value)}\``;
@@ -114,18 +110,6 @@ const renderTopic = (topic: Topic, index: number): string => {
   ].join('\n');
 };
 
-const introduction = `# Events
-
-Generated from \`packages/contracts/src/events\` by \`npm run docs\`.
-
-[events.asyncapi.json](events.asyncapi.json) says the same for programs, as an [AsyncAPI](https://www.asyncapi.com) 3.0
-document; [at the end](#a-consumer) is a consumer to begin with.
-
-${messageParts.map(({ name, meaning }) => `- **${name}**: ${meaning}\n`).join('')}
-Every message has these headers, whose values are UTF-8 text:
-
-${messageHeaders.map(({ name, meaning }) => `- \`${name}\`: ${meaning}\n`).join('')}`;
-
 const renderOverview = (): string =>
   renderTable(
     ['Topic', 'Key', 'Partitions', 'Kept', 'From', 'To'],
@@ -139,30 +123,13 @@ const renderOverview = (): string =>
     ]),
   );
 
-const renderCommonFields = (): string => `## Events
-
-*Cause* names what may have caused the event: other events, a *request* from outside (of a merchant, a rail or an
-operator), or a *time* at which we check something ourselves. A field that may be null is null by default.
-
-These fields are in many events. Each event names those that it has, except ${listNames(fieldsOfAll)}: every event has them.
+const renderCommonFields =
+  (): string => `These fields are in many events. Each event names those that it has, except ${listNames(fieldsOfAll)}: every event has them.
 
 ${commonFields.map(listItem).join('')}`;
 
-const sampleOf = (language: string, file: string): string =>
-  `\`\`\`${language}\n${readFileSync(path.join(repositoryRoot, 'test', 'samples', file), 'utf8')}\`\`\`\n`;
-
-const renderConsumer = (): string => `## A consumer
-
-These print each completed payout once. They are \`test/samples\`, which tests run. In TypeScript, with \`kafkajs\`,
-\`@kafkajs/confluent-schema-registry\` and \`avsc\`:
-
-${sampleOf('ts', 'consume.ts')}
-In Python, with \`confluent-kafka\` and \`fastavro\`:
-
-${sampleOf('python', 'consume.py')}`;
-
-/** Builds `docs/events.md`: every topic with its events and their fields, and a consumer. */
-export const renderEvents = (): string => {
-  const head = [introduction, renderOverview(), renderCommonFields()];
-  return [...head, ...allTopics.map(renderTopic), renderConsumer()].join('\n');
-};
+/** The generated parts of `docs/events.md`: every topic, and every event with its fields. */
+export const renderEvents = (): Readonly<Record<'topics' | 'events', string>> => ({
+  topics: renderOverview(),
+  events: [renderCommonFields(), ...allTopics.map(renderTopic)].join('\n'),
+});

@@ -29,27 +29,13 @@ export const renderOperatorApi = (service: OperatedService): string =>
     ),
   );
 
-/** What the operator APIs have in common. */
-export const renderOperatorOverview = (): string =>
-  `# Operator APIs
-
-On the operations port of each service, behind \`Authorization: Bearer <operator token>\`; \`GET /openapi.json\` there is its OpenAPI
-document. The document and this page come from \`packages/contracts/src/operations\`:
-
-${operatedServices.map((service) => `- [${service}](../../services/${service}/README.md)\n`).join('')}
-Refusals and lists are those of [ADR 60](../adr/0060-operator-apis-have-one-shape.md): a list's \`next\` goes into \`cursor\` or \`after\` of the
-next page, and is null on the last.
-
-Every service has \`GET /operator\`, \`GET /health\`, and \`GET /actions?operator=&object=&from=&to=\` with what operators did. Consumers also have these:
-
-${renderOperations({ parked, positions })}
-## Roles
-
-A \`viewer\` looks. An \`operator\` also acts and proposes. An \`approver\` also approves what another operator proposed. An \`admin\` also
-proposes merchants' settings, and alone creates or suspends a merchant or removes a key. Lists of operations name the least role; *another*
-is one who did not propose it. A lesser role gets 403 \`role_required\`. The holder of the shared \`OPERATOR_TOKEN\` is named \`operator\`
-and in production is a \`viewer\`, else an \`admin\`.
-`;
+/** The generated parts of the operator APIs' page: the services, and the operations that each has. */
+export const renderOperatorOverview = (): Readonly<Record<'services' | 'shared', string>> => ({
+  services: operatedServices
+    .map((service) => `- [${service}](../../services/${service}/README.md)\n`)
+    .join(''),
+  shared: renderOperations({ parked, positions }),
+});
 
 const renderOperations = (api: OperatorApi): string => {
   const operations = Object.values(api).flatMap((part) => Object.values(part));

@@ -65,14 +65,10 @@ describe('each guard fires', () => {
       'body.ts:1',
       'body.ts:2',
       'class.ts:1',
-      'conditional.test.ts:8',
       'conflict.md:3',
       'conflict.md:7',
       'float.ts:1',
       'index.ts',
-      'left-out.test.ts:3',
-      'left-out.test.ts:4',
-      'left-out.test.ts:5',
       'machine-path.ts:1',
       'machine-path.ts:3',
       'reminder.ts:1',
@@ -109,8 +105,9 @@ describe('each guard fires', () => {
     ]);
     expect(output).toContain('README.md:12: no source has goneName');
     expect(output).toContain('docs/alive.md:3: no heading #nowhere in README.md');
-    expect(output).toContain('CODEOWNERS:3: no file packages/gone');
-    expect(output).not.toContain('CODEOWNERS:2');
+    expect(output.split('\n').filter((line) => line.startsWith('CODEOWNERS'))).toEqual([
+      'CODEOWNERS: no file packages/gone',
+    ]);
   });
 
   it('references: citations that lead nowhere, in documents, comments, texts and titles, and no living one', async () => {
@@ -129,8 +126,8 @@ describe('each guard fires', () => {
       '7: docs/invariants.md has no P1',
       '8: docs/invariants.md has no X1',
       // Written with a character class, since this file is searched too.
-      expect.stringMatching(/^9: desig[n] 4\.3 is no document of this repository$/),
-      expect.stringMatching(/^10: researc[h]\/reliability is no document of this repository$/),
+      expect.stringMatching(/^9: this repository has no desig[n] 4$/),
+      expect.stringMatching(/^10: this repository has no researc[h]\/$/),
       '14: docs/adr has no ADR 4',
       '19: docs/contract.md has no section 1.2',
     ]);
@@ -138,26 +135,6 @@ describe('each guard fires', () => {
       '2: docs/invariants.md has no L2',
       '3: docs/contract.md has no section 3',
       '4: docs/invariants.md has no E1',
-    ]);
-  });
-
-  it('alerts: unregistered metrics, queries that can’t be read, rules without runbooks or tests, and the other way round', async () => {
-    const output = await failureOf('alerts');
-    const rules = 'deploy/monitoring/example.rules.yaml:';
-    const dashboard = 'deploy/monitoring/dashboards/example.json:';
-    expect(output.split('\n').filter((line) => /^\w+\//.test(line))).toEqual([
-      `${rules} MisspelledMetric no service registers open_braeks`,
-      `${rules} MisspelledMetric no service registers never_registered`,
-      `${dashboard} Latency no service registers call_second_bucket`,
-      `${dashboard} Unreadable can't be read at ""`,
-      `${dashboard} Unreadable rate needs a span of time`,
-      `${rules} MisspelledMetric no test sees it fire`,
-      `${rules} NoRunbook its severity is neither page nor ticket`,
-      `${rules} NoRunbook has no summary`,
-      `${rules} NoRunbook its runbook must be docs/runbooks/no-runbook.md`,
-      `${rules} NoRunbook no file docs/runbooks/no-runbook.md`,
-      `${rules} NoRunbook no test sees it stay silent`,
-      'docs/runbooks/orphan.md: no rule names this runbook',
     ]);
   });
 });

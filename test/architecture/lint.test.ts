@@ -32,6 +32,7 @@ const expected = {
   'incomplete-switch.ts': ['typescript(switch-exhaustiveness-check)'],
   'infrastructure-user.ts': ['eslint(no-restricted-imports)'],
   'kafka-user.ts': ['eslint(no-restricted-imports)'],
+  'left-out.test.ts': ['vitest(no-disabled-tests)', 'vitest(no-focused-tests)', 'vitest(warn-todo)'],
   'long-file.ts': ['eslint(max-lines)'],
   'long-function.ts': ['eslint(max-lines-per-function)'],
   'main.ts': ['eslint(max-lines)'],

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { repositoryRoot } from '@pesewa/scripts/command';
+import { guards, runGuards } from '@pesewa/scripts/guards';
 
-const repositoryRoot = path.resolve(import.meta.dirname, '../..');
 const configurationFiles = [
   '.oxlintrc.json',
   'biome.json',
@@ -32,22 +32,15 @@ export interface ThrowawayRepository extends AsyncDisposable {
   readonly runGuard: (guard: string) => Promise<Verdict>;
 }
 
-const runVerify = (guard: string, directory: string): Promise<Verdict> =>
-  new Promise((resolve, reject) => {
-    const script = path.join(repositoryRoot, 'scripts', 'verify.ts');
-    const child = spawn(process.execPath, [script, '--in', directory, guard], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ passed: code === 0, output }));
-  });
+const runGuard = async (name: string, directory: string): Promise<Verdict> => {
+  let output = '';
+  const collect = (text: string): void => {
+    output += text;
+  };
+  const selected = guards.filter((guard) => guard.name === name);
+  const { passed, failures } = await runGuards(selected, collect, { directory });
+  return { passed: passed > 0 && failures.length === 0, output };
+};
 
 /** Copies `violations/<name>` to a temporary directory and adds the configuration and the installed tools. */
 export const openThrowawayRepository = async (name: string): Promise<ThrowawayRepository> => {
@@ -63,7 +56,7 @@ export const openThrowawayRepository = async (name: string): Promise<ThrowawayRe
   // Beside it, where packages are found too: some tools would read all that a link within it leads to.
   await symlink(path.join(repositoryRoot, 'node_modules'), path.join(parent, 'node_modules'));
   return {
-    runGuard: (guard) => runVerify(guard, directory),
+    runGuard: (guard) => runGuard(guard, directory),
     [Symbol.asyncDispose]: () => rm(parent, { recursive: true, force: true }),
   };
 };

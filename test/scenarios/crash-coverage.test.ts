@@ -1,5 +1,5 @@
-import { findCrashPoints } from '@pesewa/scripts/crash-points';
 import { describe, expect, it } from 'vitest';
+import { findCrashPoints } from './crash-points.ts';
 import { crashExceptions, crashSequences } from './crash-rows.ts';
 import { collectionCrashActs, collectionCrashExceptions } from './crash-rows-collections.ts';
 import { reconcilerCrashRows } from './crash-rows-reconciler.ts';

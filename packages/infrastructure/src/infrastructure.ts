@@ -17,8 +17,6 @@ export interface InfrastructureOptions {
   /** The repository's root; downloads are kept in its `.pesewa/`. */
   readonly root: string;
   readonly log: (line: string) => void;
-  /** Shows how far downloads are, in place of the former text; an empty one removes it. Not shown if absent. */
-  readonly progress?: (text: string) => void;
   /** By default this process's own. */
   readonly env?: NodeJS.ProcessEnv;
   /** Uses this provider instead of choosing one. */

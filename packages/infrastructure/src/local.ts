@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createSupervisor, type Supervisor } from './children.ts';
 import { type Daemon, type DaemonHome, type Node, nodeName } from './daemon.ts';
 import { ensureFreeSpace, freeBytesToStart } from './disk.ts';
-import { type Cache, createDownloadProgress } from './download.ts';
+import type { Cache } from './download.ts';
 import { StartError } from './errors.ts';
 import type { Infrastructure, InfrastructureOptions } from './infrastructure.ts';
 import { ensureJava, type Java } from './java.ts';
@@ -13,8 +13,7 @@ import { ensureMongod, startMongod } from './mongod.ts';
 import { ensureRegistry, startRegistry } from './registry.ts';
 
 /** Options of the local provider; closing the supervisor, if one is given, ends the daemons too. */
-export interface LocalOptions
-  extends Pick<InfrastructureOptions, 'root' | 'log' | 'progress' | 'supervisor'> {
+export interface LocalOptions extends Pick<InfrastructureOptions, 'root' | 'log' | 'supervisor'> {
   readonly env: NodeJS.ProcessEnv;
   readonly fresh: boolean;
   /** The number of brokers and of members; one each by default. */
@@ -87,11 +86,10 @@ function pidsOf(brokers: readonly Node[], members: readonly Node[], registry: re
 }
 
 async function startAll(options: Opening, directory: string): Promise<[Daemon, Daemon, Daemon]> {
-  const { supervisor, fresh, log, progress = () => undefined, copies = 1 } = options;
+  const { supervisor, fresh, log, copies = 1 } = options;
   const tools: Cache = {
     directory: join(options.root, '.pesewa', 'cache'),
     log,
-    progress: createDownloadProgress(progress),
     env: options.env,
     supervisor,
   };
@@ -163,7 +161,7 @@ export async function openLocal(options: LocalOptions): Promise<Cluster> {
  * with a one-line StartError that names the problem and the remedy; then nothing is left running.
  */
 export function openCluster(
-  options: Pick<InfrastructureOptions, 'root' | 'log' | 'progress' | 'env' | 'supervisor'> & {
+  options: Pick<InfrastructureOptions, 'root' | 'log' | 'env' | 'supervisor'> & {
     readonly copies?: number;
   },
 ): Promise<Cluster> {

@@ -147,7 +147,6 @@ async function start(
   const cache: Cache = {
     directory: join(options.root, '.pesewa', 'cache'),
     log: () => undefined,
-    progress: () => undefined,
     env,
     supervisor,
   };

@@ -40,14 +40,17 @@ export function createCallbackSender(options: {
     };
   };
   return {
-    send: async (payment, claim) => {
+    send: async (payment, statement) => {
       if (!faults.current().callbacks) return 'suppressed';
-      const body = callbackBody(payment, claim);
+      const body = callbackBody(payment, statement);
       const { ownReference, callbackUrl } = payment.terms;
       try {
         const answer = await request(callbackUrl, {
           method: 'POST',
-          headers: { 'content-type': 'application/json', ...sign(`${ownReference}:${claim.status}`, body) },
+          headers: {
+            'content-type': 'application/json',
+            ...sign(`${ownReference}:${statement.status}`, body),
+          },
           body,
           dispatcher: agent,
           signal: AbortSignal.timeout(timeoutMs),

@@ -34,7 +34,7 @@ const paymentEvent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('reversed'), atMs }),
   z.object({
     type: z.literal('callbackTried'),
-    claim: z.object({ status: z.enum(['COMPLETED', 'FAILED', 'REVERSED']), amountMinor: minor }),
+    statement: z.object({ status: z.enum(['COMPLETED', 'FAILED', 'REVERSED']), amountMinor: minor }),
     result: z.enum(['delivered', 'refused', 'suppressed']),
     final: z.boolean(),
     atMs,
@@ -152,9 +152,9 @@ function entryOf(paymentTerms: Terms, event: PaymentEvent): JournalEntry {
     case 'reversed':
       return { ...asked, kind: 'reversal', operation, outcome: 'REVERSED' };
     case 'callbackTried': {
-      const claimed = formatAmount(event.claim.amountMinor, amount.currency);
+      const claimed = formatAmount(event.statement.amountMinor, amount.currency);
       const visible = event.result === 'suppressed' ? 'state' : 'callback';
-      return { ...common, amount: claimed, kind: visible, operation, outcome: event.claim.status };
+      return { ...common, amount: claimed, kind: visible, operation, outcome: event.statement.status };
     }
   }
 }

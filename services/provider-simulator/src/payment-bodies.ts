@@ -1,6 +1,6 @@
 import { jsonNumber } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import type { Claim } from './domain/payment.ts';
+import type { CallbackStatement } from './domain/payment.ts';
 import { reasons } from './domain/rules.ts';
 import type { KnownPayment } from './payment-index.ts';
 
@@ -28,7 +28,7 @@ export function lookedUpPayout(payment: KnownPayment) {
 
 function payoutRecord(
   payment: KnownPayment,
-  shown: { readonly status: Claim['status'] | 'INITIALIZED'; readonly amountMinor: bigint },
+  shown: { readonly status: CallbackStatement['status'] | 'INITIALIZED'; readonly amountMinor: bigint },
 ) {
   const { currency } = payment.terms.amount;
   return {
@@ -42,7 +42,7 @@ function payoutRecord(
   };
 }
 
-function payoutReason(payment: KnownPayment, status: Claim['status'] | 'INITIALIZED'): string {
+function payoutReason(payment: KnownPayment, status: CallbackStatement['status'] | 'INITIALIZED'): string {
   if (status === 'INITIALIZED') return 'Pending';
   if (status === 'REVERSED') return 'Reversed by the beneficiary institution';
   if (status === 'COMPLETED') return reasons.successful;
@@ -50,23 +50,23 @@ function payoutReason(payment: KnownPayment, status: Claim['status'] | 'INITIALI
 }
 
 /** The body of a callback for what it claims (contract 6.1, 6.2). */
-export function callbackBody(payment: KnownPayment, claim: Claim): string {
+export function callbackBody(payment: KnownPayment, statement: CallbackStatement): string {
   return JSON.stringify(
     payment.terms.kind === 'payout'
-      ? { data: payoutRecord(payment, claim) }
-      : collectionRecord(payment, claim),
+      ? { data: payoutRecord(payment, statement) }
+      : collectionRecord(payment, statement),
   );
 }
 
-function collectionRecord(payment: KnownPayment, claim: Claim) {
+function collectionRecord(payment: KnownPayment, statement: CallbackStatement) {
   const { amount, feeMinor, ownReference, reference } = payment.terms;
-  const completed = claim.status === 'COMPLETED';
+  const completed = statement.status === 'COMPLETED';
   const failure = payment.status === 'FAILED' ? payment.reason : reasons.declinedCollection;
   return {
     transaction_reference: ownReference,
     transaction_status: completed ? 'Funds Received' : 'Transaction Failed',
     transaction_fee: money(completed ? feeMinor : 0n, amount.currency),
-    amount_received: money(completed ? claim.amountMinor : 0n, amount.currency),
+    amount_received: money(completed ? statement.amountMinor : 0n, amount.currency),
     initiated_date: callbackDate(payment.acceptedAtMs),
     current_status_date: callbackDate(payment.status === 'PENDING' ? payment.startedAtMs : payment.endedAtMs),
     received_from: {},

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
-import type { CallbackTried, Claim, Payment, PaymentEvent, Terms } from './domain/payment.ts';
+import type { CallbackStatement, CallbackTried, Payment, PaymentEvent, Terms } from './domain/payment.ts';
 import { type Command, isRefusedByScript, type PaymentRefusal, type PaymentRules } from './domain/rules.ts';
 import type { Journal } from './journal.ts';
 import type { KnownPayment, PaymentIndex } from './payment-index.ts';
@@ -8,7 +8,10 @@ import type { Scheduler } from './scheduler.ts';
 import type { Wallets } from './wallets.ts';
 
 /** Sends the client a callback about a payment; never rejects. */
-export type SendCallback = (payment: KnownPayment, claim: Claim) => Promise<CallbackTried['result']>;
+export type SendCallback = (
+  payment: KnownPayment,
+  statement: CallbackStatement,
+) => Promise<CallbackTried['result']>;
 
 /** The requests of clients, customers and the control API; the simulator adds the other fields of a command. */
 export type Request =
@@ -160,7 +163,7 @@ function createCallbackLoop(
     if (next === undefined || payment.status === 'ABSENT') return;
     // No one may learn of an effect that a crash could still undo.
     await journal.flushed();
-    const result = await sendCallback(payment, next.claim);
+    const result = await sendCallback(payment, next.statement);
     armed.delete(key);
     report(kind, reference, result);
     waiting.get(key)?.();

@@ -107,8 +107,7 @@ function addListenCommand(webhooks: Command, ports: CliPorts): void {
   listen.addHelpText(
     'after',
     '\nIt gets fresh signatures, so it needs the token of an operator, approver or admin: a viewer, as the shared token is in production, is refused.' +
-      '\nWhile your program does not answer, its webhooks wait and come in their order; any answer counts.' +
-      '\nDevelopers at a merchant use it on their own machine: npm start -- --webhooks-to http://localhost:8080',
+      '\nWhile your program does not answer, its webhooks wait and come in their order; any answer counts.',
   );
   withExamples(listen, [
     'pesewa webhooks listen demo --forward-to http://localhost:8080',

@@ -1,6 +1,6 @@
 import type { CompletionFlow, PaymentKind } from '@pesewa/contracts';
 import type { Money } from '@pesewa/kernel';
-import { type CallbackClaim, scriptOf } from './script.ts';
+import { type ScriptedCallback, scriptOf } from './script.ts';
 
 /** What was requested; without names, and of numbers only the last four digits. */
 export interface Terms {
@@ -73,17 +73,17 @@ export type PaymentEvent =
   | { readonly type: 'reversed'; readonly atMs: number }
   | CallbackTried;
 
-/** One attempt of a callback, with its claim; `final` ends the step, delivered or not. */
+/** One attempt of a callback, with its statement; `final` ends the step, delivered or not. */
 export interface CallbackTried {
   readonly type: 'callbackTried';
-  readonly claim: Claim;
+  readonly statement: CallbackStatement;
   readonly result: 'delivered' | 'refused' | 'suppressed';
   readonly final: boolean;
   readonly atMs: number;
 }
 
-/** What a callback claims. */
-export interface Claim {
+/** What a callback says of its payment. */
+export interface CallbackStatement {
   readonly status: Outcome | 'REVERSED';
   readonly amountMinor: bigint;
 }
@@ -167,9 +167,9 @@ export function walletMove(terms: Terms, event: PaymentEvent): bigint {
 const OTHER_AMOUNT_DIFFERENCE_MINOR = 100n;
 
 /** The callbacks of an ended payment, in order: those of its script, then that of its reversal. */
-export function claimsOf(payment: EndedPayment): readonly Claim[] {
+export function statementsOf(payment: EndedPayment): readonly CallbackStatement[] {
   const amountMinor = payment.terms.amount.minor;
-  const claim = (kind: CallbackClaim): Claim => {
+  const statement = (kind: ScriptedCallback): CallbackStatement => {
     switch (kind) {
       case 'truth':
         return { status: payment.outcome, amountMinor };
@@ -179,6 +179,8 @@ export function claimsOf(payment: EndedPayment): readonly Claim[] {
         return { status: payment.outcome, amountMinor: amountMinor + OTHER_AMOUNT_DIFFERENCE_MINOR };
     }
   };
-  const claims = scriptOf(payment.terms.digits).callbacks.map(claim);
-  return payment.reversedAtMs === undefined ? claims : [...claims, { status: 'REVERSED', amountMinor }];
+  const statements = scriptOf(payment.terms.digits).callbacks.map(statement);
+  return payment.reversedAtMs === undefined
+    ? statements
+    : [...statements, { status: 'REVERSED', amountMinor }];
 }

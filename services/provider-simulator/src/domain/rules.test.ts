@@ -59,7 +59,7 @@ function simulate(balanceMinor = PLENTY) {
       return `${payment.status} ${nowMs - START_MS}`;
     }
     run({ type: 'reportCallback', result: 'delivered' });
-    return `callback ${callback?.claim.status} ${callback?.claim.amountMinor} ${nowMs - START_MS}`;
+    return `callback ${callback?.statement.status} ${callback?.statement.amountMinor} ${nowMs - START_MS}`;
   };
   const timeline = () => {
     const steps: string[] = [];

@@ -2,14 +2,14 @@ import { type CompletionFlow, rightOtps } from '@pesewa/contracts';
 import { accept, type Decider, type Result, refuse } from '@pesewa/kernel';
 import {
   absentPayment,
+  type CallbackStatement,
   type CallbackTried,
-  type Claim,
-  claimsOf,
   evolve,
   type Outcome,
   type Payment,
   type PaymentEvent,
   type PendingPayment,
+  statementsOf,
   type Terms,
 } from './payment.ts';
 import { scriptOf } from './script.ts';
@@ -52,8 +52,10 @@ export interface Timing {
 export interface PaymentRules extends Decider<Payment, Command, PaymentEvent, PaymentRefusal> {
   /** When the payment changes by itself: ends, expires or is reversed; undefined if it never does. */
   readonly nextChangeAtMs: (payment: Payment) => number | undefined;
-  /** When the next callback is due, and its claim; undefined if there is none. */
-  readonly nextCallback: (payment: Payment) => { readonly atMs: number; readonly claim: Claim } | undefined;
+  /** When the next callback is due, and its statement; undefined if there is none. */
+  readonly nextCallback: (
+    payment: Payment,
+  ) => { readonly atMs: number; readonly statement: CallbackStatement } | undefined;
 }
 
 const WRONG_OTPS_MAX = 3;
@@ -105,17 +107,17 @@ function customerDelayMs({ terms }: PendingPayment, timing: Timing): number {
 function callbackDue(payment: Payment, timing: Timing) {
   if (payment.status === 'ABSENT' || payment.status === 'PENDING') return undefined;
   const { done, attempts, attemptedAtMs } = payment.callbacks;
-  const claim = claimsOf(payment)[done];
-  if (claim === undefined) return undefined;
-  if (attempts > 0) return { atMs: attemptedAtMs + RETRY_BASE_MS * 2 ** (attempts - 1), claim };
-  if (claim.status === 'REVERSED') {
-    return { atMs: (payment.reversedAtMs ?? payment.endedAtMs) + timing.callbackDelayMs, claim };
+  const statement = statementsOf(payment)[done];
+  if (statement === undefined) return undefined;
+  if (attempts > 0) return { atMs: attemptedAtMs + RETRY_BASE_MS * 2 ** (attempts - 1), statement };
+  if (statement.status === 'REVERSED') {
+    return { atMs: (payment.reversedAtMs ?? payment.endedAtMs) + timing.callbackDelayMs, statement };
   }
   const early = scriptOf(payment.terms.digits).answer === 'afterCallback';
   const first = early
     ? payment.endedAtMs
     : Math.max(payment.endedAtMs, payment.startedAtMs + timing.callbackDelayMs);
-  return { atMs: first + done * timing.callbackDelayMs, claim };
+  return { atMs: first + done * timing.callbackDelayMs, statement };
 }
 
 function decide(
@@ -249,5 +251,5 @@ function reportCallback(
   if (due === undefined || payment.status === 'ABSENT' || payment.status === 'PENDING') return [];
   const exhausted = payment.callbacks.attempts + 1 >= timing.callbackAttemptsMax;
   const final = result !== 'refused' || exhausted;
-  return [{ type: 'callbackTried', claim: due.claim, result, final, atMs: nowMs }];
+  return [{ type: 'callbackTried', statement: due.statement, result, final, atMs: nowMs }];
 }

@@ -1,7 +1,7 @@
 import type { TestDigits } from '@pesewa/contracts';
 
-/** A callback's claim: the true end, the opposite end, or the true end with another amount. */
-export type CallbackClaim = 'truth' | 'opposite' | 'otherAmount';
+/** A callback's statement: the true end, the opposite end, or the true end with another amount. */
+export type ScriptedCallback = 'truth' | 'opposite' | 'otherAmount';
 
 /** How a submission is answered, after the payment was accepted. */
 export type AnswerBehaviour = 'normal' | 'serverError' | 'reset' | 'never' | 'malformed' | 'afterCallback';
@@ -15,7 +15,7 @@ export interface Script {
   readonly pendingMs: number;
   readonly answer: AnswerBehaviour;
   /** The callbacks after its end, in order. */
-  readonly callbacks: readonly CallbackClaim[];
+  readonly callbacks: readonly ScriptedCallback[];
   /** How long after its acceptance lookups deny the payment. */
   readonly deniedMs: number;
   /** How long after its end a completed payout is reversed. */

@@ -1,14 +1,13 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parser } from '@prometheus-io/lezer-promql';
 import { parse } from 'yaml';
 
-/** An alert as in its file; a malformed one shows up as one that lacks required fields. */
-export interface Rule {
-  readonly alert?: string;
-  readonly expr?: string;
-  readonly labels?: { readonly severity?: string };
-  readonly annotations?: { readonly summary?: string; readonly runbook?: string };
+/** An alert as in its file. */
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly runbook: string };
 }
 
 /** A panel of a dashboard, as far as it is read here. */
@@ -55,52 +54,30 @@ export function readMonitoring(root: string) {
 export const withoutVariables = (text: string): string =>
   text.replaceAll(/\$__(?:rate_interval|interval|range)\b/g, '5m').replaceAll(/\$\{?\w+\}?/g, 'any');
 
-/** Functions over a range of time, which the grammar alone would accept without one. */
-const OVER_TIME = /^(?:rate|irate|increase|delta|idelta|deriv|changes|resets|\w+_over_time)$/;
+/** What stands in an expression besides names of metrics and calls: texts, labels, ranges, numbers and words. */
+const OTHERWISE =
+  /"[^"]*"|\{(?:"[^"]*"|[^}"])*\}|\[[^\]]*\]|\b(?:by|without|on|ignoring|group_left|group_right) *\([^)]*\)|\b(?:and|or|unless|offset|bool|\d\w*)\b/g;
 
-type Node = ReturnType<typeof parser.parse>['topNode'];
-
-/** Whether a node is a range of time, with any end. */
-function spansTime(node: Node): boolean {
-  if (node.getChild('MatrixSelector') ?? node.getChild('SubqueryExpr')) return true;
-  const shifted = node.getChild('OffsetExpr') ?? node.getChild('StepInvariantExpr');
-  return shifted !== null && spansTime(shifted);
-}
-
-/** Reads the names of an expression's series, and where it can't be read; promtool says more, where it is. */
-export function readExpression(text: string) {
-  const expression = withoutVariables(text);
-  const metrics = new Set<string>();
-  const problems: string[] = [];
-  parser.parse(expression).iterate({
-    enter: ({ name, type, from, to, node }) => {
-      if (type.isError) problems.push(`can't be read at "${expression.slice(from, from + 20)}"`);
-      const called = name === 'FunctionCall' && node.getChild('FunctionIdentifier');
-      const asked = node.getChild('FunctionCallBody');
-      const callee = called ? expression.slice(called.from, called.to) : '';
-      if (OVER_TIME.test(callee) && !(asked && spansTime(asked)))
-        problems.push(`${callee} needs a span of time`);
-      if (name !== 'VectorSelector') return;
-      const metric = node.getChild('Identifier');
-      if (metric) metrics.add(expression.slice(metric.from, metric.to));
-      else problems.push(`names no metric in "${expression.slice(from, to)}"`);
-    },
-  });
-  if (metrics.size === 0 && problems.length === 0) problems.push('asks for no metric');
-  return { metrics: [...metrics], problems };
-}
+/** The names of an expression's series. */
+export const metricsOf = (expression: string): readonly string[] => [
+  ...new Set(
+    withoutVariables(expression)
+      .replaceAll(OTHERWISE, '')
+      .match(/\b[a-z_]\w*\b(?! *\()/g),
+  ),
+];
 
 /** Every expression that Prometheus is asked, with its file and the alert or the panel. */
 export function expressionsOf({ rules, dashboards }: ReturnType<typeof readMonitoring>) {
   const alerts = rules.flatMap(({ file, value }) =>
-    value.map(({ alert = '', expr = '' }) => ({ file, name: alert, expr })),
+    value.map(({ alert, expr }) => ({ file, name: alert, expr })),
   );
   const panels = dashboards.flatMap(({ file, value }) =>
     (value.panels ?? []).flatMap(({ title = '', targets = [] }) =>
       targets.map(({ expr = '' }) => ({ file, name: title, expr })),
     ),
   );
-  return [...alerts, ...panels].map(({ expr, ...place }) => ({ ...place, ...readExpression(expr) }));
+  return [...alerts, ...panels].map(({ expr, ...place }) => ({ ...place, metrics: metricsOf(expr) }));
 }
 
 /** The metrics in expressions that no service has; a histogram has several series. */

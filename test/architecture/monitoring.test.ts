@@ -1,13 +1,22 @@
+import { globSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { messagingServices, serviceNames } from '@pesewa/contracts';
+import { repositoryRoot, runCommand } from '@pesewa/scripts/command';
 import { expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { repositoryRoot, runCommand } from './command.ts';
-import { type Panel, readExpression, readMonitoring, withoutVariables } from './monitoring.ts';
+import {
+  expressionsOf,
+  metricsOf,
+  type Panel,
+  readMonitoring,
+  unknownMetrics,
+  withoutVariables,
+} from './monitoring.ts';
 
-const { dashboards, rules } = readMonitoring(repositoryRoot);
+const monitoring = readMonitoring(repositoryRoot);
+const { dashboards, rules, cases } = monitoring;
 
 /** A panel as Grafana takes it in. */
 interface PlacedPanel extends Panel {
@@ -64,7 +73,7 @@ const hasPromtool = (await runCommand('promtool', ['--version'])).code === 0;
 const reason = hasPromtool ? '' : ' (left out: no promtool)';
 const TIMEOUT_MS = 60_000;
 
-// promtool comes with Prometheus and is in none of our packages: without it, the queries are still parsed.
+// promtool comes with Prometheus and is in none of our packages.
 it.runIf(hasPromtool)(
   `promtool takes the rules, and each fires when its tests say so${reason}`,
   { timeout: TIMEOUT_MS },
@@ -100,7 +109,47 @@ it.runIf(hasPromtool)(
   },
 );
 
-const alerts = rules.flatMap(({ value }) => value).map(({ alert = '', expr = '' }) => ({ alert, expr }));
+const alerts = rules.flatMap(({ value }) => value);
+
+it('every query asks for metrics that a service registers', () => {
+  // Every quoted name in files that register metrics: names that are no metrics do no harm, because nothing queries them.
+  const registering = globSync('{packages,services}/*/src/**/*.ts', { cwd: repositoryRoot })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .map((file) => readFileSync(path.join(repositoryRoot, file), 'utf8'))
+    .filter((text) => text.includes("'prom-client'"));
+  const names = registering.flatMap((text) => [...text.matchAll(/'([a-z][a-z0-9_]*)'/g)]);
+  const registered = new Set(names.map(([, name = '']) => name));
+  // Metrics of Prometheus itself, and those that prom-client registers for every process.
+  const foreign = /^(?:up$|process_|nodejs_)/;
+  for (const { file, name, metrics } of expressionsOf(monitoring)) {
+    const unknown = unknownMetrics(metrics, registered).filter((metric) => !foreign.test(metric));
+    expect(unknown, `${name} in ${file}`).toEqual([]);
+    expect(metrics, `${name} in ${file}`).not.toEqual([]);
+  }
+});
+
+/** The runbook of an alert has the alert's name. */
+const runbookOf = (alert: string): string =>
+  `docs/runbooks/${alert.replaceAll(/(?<=.)(?=[A-Z])/g, '-').toLowerCase()}.md`;
+
+it.each(alerts)(
+  '$alert has a severity, a summary, a runbook, and tests that see it fire and stay silent',
+  ({ alert, labels, annotations }) => {
+    expect(['page', 'ticket']).toContain(labels.severity);
+    expect(annotations.summary).toMatch(/./);
+    expect(annotations.runbook).toBe(runbookOf(alert));
+    const seen = cases.filter((one) => one.alert === alert).map(({ fires }) => fires);
+    expect(seen).toContain(true);
+    expect(seen).toContain(false);
+  },
+);
+
+it('every alert has its own runbook, and every runbook an alert', () => {
+  const runbooks = globSync('docs/runbooks/*.md', { cwd: repositoryRoot });
+  const named = new Set(alerts.map(({ alert }) => runbookOf(alert)));
+  expect(runbooks.filter((file) => !file.endsWith('README.md')).toSorted()).toEqual([...named].toSorted());
+});
+
 const deployed = serviceNames.filter((name) => name !== 'provider-simulator');
 
 it('each service without a replica is down', () => {
@@ -126,16 +175,5 @@ it.each([
   ['max_over_time(rate(a_total[1m])[1h:1m]) or absent(b)', ['a_total', 'b']],
   ['a unless on (job) group_left () b', ['a', 'b']],
 ])('%s names its metrics', (text, metrics) => {
-  expect(readExpression(text)).toEqual({ metrics, problems: [] });
-});
-
-it.each([
-  ['sum(rate(x[5m]', `can't be read at ""`],
-  ['sum by kind (x)', `can't be read at "kind (x)"`],
-  ['rate(x_total) > 0', 'rate needs a span of time'],
-  ['max_over_time(x)', 'max_over_time needs a span of time'],
-  ['{job="ledger"}', 'names no metric in "{job="ledger"}"'],
-  ['1 > 0', 'asks for no metric'],
-])('%s is refused', (text, problem) => {
-  expect(readExpression(text).problems).toContain(problem);
+  expect(metricsOf(text)).toEqual(metrics);
 });

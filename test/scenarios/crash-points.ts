@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { repositoryRoot } from '../command.ts';
+import { repositoryRoot } from '@pesewa/scripts/command';
 
 /** The sources of all packages and services, without tests and test fixtures; a package's have no service. */
 const readSources = () =>

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { repositoryRoot } from '@pesewa/scripts/command';
 import { expect, it } from 'vitest';
-import { repositoryRoot } from '../command.ts';
-import { findCrashPoints } from './crash-points.ts';
+import { findCrashPoints } from '../scenarios/crash-points.ts';
 
 it('docs/crash-points.md says of every crash point what is left behind and who continues, and of nothing else', () => {
   const page = readFileSync(path.join(repositoryRoot, 'docs/crash-points.md'), 'utf8');
