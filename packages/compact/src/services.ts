@@ -7,13 +7,13 @@ import type { RunnableService } from '@pesewa/runtime';
 import { webhookDispatcher } from '@pesewa/webhook-dispatcher';
 import { webhookIngress } from '@pesewa/webhook-ingress';
 
-/** The services of an installation; the simulator of a rail is none of them. */
+/** The services of an installation, in the order in which their databases are recovered; the simulator of a rail is none of them. */
 export const hubServices: readonly RunnableService[] = [
   ledger,
   payoutGateway,
   collectionGateway,
-  webhookIngress,
-  webhookDispatcher,
   reconciler,
+  webhookDispatcher,
+  webhookIngress,
   operatorConsole,
 ];

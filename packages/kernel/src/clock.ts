@@ -37,6 +37,19 @@ export function steady(clock: Clock): Clock {
   return { ...clock, nowMs: () => performance.now() };
 }
 
+/**
+ * The time for rights that end by another machine's clock: never set back, and not behind if the machine slept, which
+ * stops the monotonic clock. A step forward of the wall clock ends such rights early.
+ */
+export function sleepless(wall: Pick<Clock, 'nowMs'>, monotonicMs = () => performance.now()): () => number {
+  let aheadMs = 0;
+  return () => {
+    const nowMs = monotonicMs();
+    aheadMs = Math.max(aheadMs, wall.nowMs() - nowMs);
+    return nowMs + aheadMs;
+  };
+}
+
 /** Nothing came within its time. */
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';

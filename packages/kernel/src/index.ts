@@ -1,5 +1,14 @@
 export { appendBounded, type BoundedItem } from './bounded-list.ts';
-export { type Clock, DAY_MS, DeadlineError, midnightMs, steady, systemClock, withDeadline } from './clock.ts';
+export {
+  type Clock,
+  DAY_MS,
+  DeadlineError,
+  midnightMs,
+  sleepless,
+  steady,
+  systemClock,
+  withDeadline,
+} from './clock.ts';
 export { currencyExponent, isCurrency } from './currency.ts';
 export { type Decider, unreachable } from './decider.ts';
 export { createIds, eventIdFrom, firstIdAt, type IdPrefix, type Ids, isId } from './ids.ts';

@@ -7,7 +7,7 @@ import {
   openPositions,
   openProducer,
 } from '@pesewa/kafka';
-import { beginTrace, steady, withDeadline } from '@pesewa/kernel';
+import { beginTrace, sleepless, steady, withDeadline } from '@pesewa/kernel';
 import { createThrottledLog, type ServiceScope } from '@pesewa/runtime';
 import type { Db, MongoClient } from 'mongodb';
 import { leasesOf } from './claims/lease.ts';
@@ -52,7 +52,7 @@ export interface Messaging extends TopicHistory, Progress {
   readonly database: (name: string) => Db;
   /** A unique name of this process, for leases and claims. */
   readonly owner: string;
-  /** Whether its last heartbeat is so recent, by its monotonic clock, that no repair of the database can have passed its pause. */
+  /** Whether its last heartbeat is so recent that no repair of the database can have passed its pause. */
   readonly isAlive: () => boolean;
   /** Lets concurrent work of one kind share transactions. */
   readonly groupCommit: OpenGroupCommit;
@@ -234,13 +234,13 @@ async function openParts(scope: ServiceScope<MessagingConfig>, options: Messagin
   });
   const outbox = outboxOf(db);
   const monotonicMs = () => performance.now();
-  const ownership = createOwnership(owner, monotonicMs);
+  const ownership = createOwnership(owner, sleepless(clock));
   const leases = leasesOf(db);
   // Opened before the producer and so closed after it: this process must count as alive for as long as it may be
   // sending.
   const { isRecovering = false } = options;
   const { abort } = scope;
-  const heartbeat = { leases, owner, clock, logger, ownership, monotonicMs, abort, isRecovering };
+  const heartbeat = { leases, owner, clock, logger, ownership, abort, isRecovering };
   await scope.open('heartbeat', startHeartbeat(heartbeat));
   const producer = await scope.open(
     'producer',

@@ -11,7 +11,8 @@ it('a lease has one owner until it runs out by the clock of the server (R2)', as
     openDatabase({ url: config.MONGODB_URL, database: `${config.DATABASE_PREFIX}lease`, appName: 'test' }),
   );
   const leases = leasesOf(database.db);
-  const take = (owner: string, durationMs: number) => takeLease(leases, { name: 'job', owner, durationMs });
+  const take = async (owner: string, durationMs: number) =>
+    (await takeLease(leases, { name: 'job', owner, durationMs })) !== undefined;
   expect(await take('first', 60_000)).toBe(true);
   expect(await take('second', 60_000)).toBe(false);
   expect(await take('first', -1_000)).toBe(true);
@@ -21,4 +22,25 @@ it('a lease has one owner until it runs out by the clock of the server (R2)', as
   expect(await take('first', 60_000)).toBe(false);
   await endLease(leases, { name: 'job', owner: 'second' });
   await eventually(async () => expect(await take('first', 60_000)).toBe(true), 5_000);
+});
+
+it('a lease is renewed where the database has it for as long as it was given, and nowhere else', async () => {
+  const config = await prepareTestEnvironment();
+  await using scope = openTestScope(config);
+  const url = config.MONGODB_URL;
+  const database = `${config.DATABASE_PREFIX}renewal`;
+  const { db } = await scope.open('database', openDatabase({ url, database, appName: 'test' }));
+  const leases = leasesOf(db);
+  const renew = (renewedUntil?: Date) =>
+    takeLease(leases, { name: 'job', owner: 'me', durationMs: 60_000, renewedUntil });
+  const first = await renew();
+  const second = await renew(first?.until);
+  // The answer to the second renewal may be lost.
+  const third = await renew(first?.until);
+  expect(third?.until.getTime()).toBeGreaterThanOrEqual(second?.until.getTime() ?? Infinity);
+  await leases.updateOne({ _id: 'job' }, [{ $set: { until: { $subtract: ['$until', 1] } } }]);
+  expect(await renew(third?.until)).toBeUndefined();
+  await leases.deleteOne({ _id: 'job' });
+  expect(await renew(third?.until)).toBeUndefined();
+  expect(await leases.countDocuments()).toBe(0);
 });

@@ -17,8 +17,8 @@ export function leasesOf(db: Db): Collection<Lease> {
 export const RECOVERY = 'recovery';
 
 /**
- * Takes or renews a lease by the server's clock; false while another owner's lease lasts, or if it is only to be renewed
- * and is gone.
+ * Takes or renews a lease by the server's clock; undefined while another owner's lease lasts. A lease that was given until
+ * `renewedUntil` is only renewed: undefined if it is gone, or as short as an older database has it.
  */
 export async function takeLease(
   leases: Collection<Lease>,
@@ -26,31 +26,32 @@ export async function takeLease(
     readonly name: string;
     readonly owner: string;
     readonly durationMs: number;
-    readonly isRenewal?: boolean;
+    readonly renewedUntil?: Date | undefined;
   },
-): Promise<boolean> {
+): Promise<Lease | undefined> {
+  const { name, owner, durationMs, renewedUntil } = request;
   const free = {
-    $or: [{ $eq: ['$owner', request.owner] }, { $lt: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }],
+    $or: [{ $eq: ['$owner', owner] }, { $lt: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }],
   };
   try {
     const lease = await leases.findOneAndUpdate(
-      { _id: request.name },
+      { _id: name, ...(renewedUntil && { until: { $gte: renewedUntil } }) },
       [
         { $set: { free } },
         {
           $set: {
-            owner: { $cond: ['$free', request.owner, '$owner'] },
-            until: { $cond: ['$free', { $add: ['$$NOW', request.durationMs] }, '$until'] },
+            owner: { $cond: ['$free', owner, '$owner'] },
+            until: { $cond: ['$free', { $add: ['$$NOW', durationMs] }, '$until'] },
           },
         },
         { $unset: 'free' },
       ],
-      { upsert: !request.isRenewal, returnDocument: 'after' },
+      { upsert: renewedUntil === undefined, returnDocument: 'after' },
     );
-    return lease?.owner === request.owner;
+    return lease?.owner === owner ? lease : undefined;
   } catch (error) {
     // Two inserts of a new lease met, and the other one won.
-    if (isDuplicateKey(error)) return false;
+    if (isDuplicateKey(error)) return undefined;
     throw error;
   }
 }

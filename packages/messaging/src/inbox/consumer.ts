@@ -218,7 +218,7 @@ function trackConsumer(
     signs.lastAnswerMs = options.monotonicMs();
     // The broker counts a session from when the request arrives. We count from when it was sent, which is never later.
     if (['Heartbeat', 'SyncGroup'].includes(payload.apiName))
-      heartbeatSentMs = options.monotonicMs() - payload.duration;
+      heartbeatSentMs = options.ownership.nowMs() - payload.duration;
   });
   consumer.on(events.HEARTBEAT, extendSafeTime);
   consumer.on(events.GROUP_JOIN, ({ payload }) => {

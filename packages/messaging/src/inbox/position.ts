@@ -100,7 +100,7 @@ export function checkPosition(facts: PositionFacts): Position {
 
 /** What people do about an older database (ADR 45). */
 export const RECOVER =
-  'stop the service and run its program once with the argument recover (docs/database-restored.md)';
+  'stop the service and run its program once with the argument recover, and with --restored if it was restored (docs/database-restored.md)';
 
 const RUNBOOK = 'docs/runbooks/partition-stopped.md';
 

@@ -1,7 +1,7 @@
 import { systemClock } from '@pesewa/kernel';
 import { openTestScope, prepareTestEnvironment, type TestConfig } from '@pesewa/testkit';
 import { beforeAll, expect, it } from 'vitest';
-import { leasesOf, openMessaging } from '../index.ts';
+import { leasesOf, openDatabase, openMessaging } from '../index.ts';
 import { type Recovery, recoverDatabase } from './recovery.ts';
 
 let config: TestConfig;
@@ -37,11 +37,21 @@ it('is refused while the service runs, which goes on', async () => {
   expect(await leasesOf(db).findOne({ _id: 'recovery' })).toBeNull();
 });
 
+/** A clock by which a process has its heartbeats only once it was woken. */
+function openFrozenClock() {
+  const woken = Promise.withResolvers<void>();
+  const sleep: typeof systemClock.sleep = async (durationMs, signal) =>
+    durationMs === 1_250 ? woken.promise : systemClock.sleep(durationMs, signal);
+  return { clock: { ...systemClock, sleep }, wake: woken.resolve };
+}
+
 it('ends a process that runs unseen', async () => {
-  await using unseen = openTestScope(config);
+  const { clock, wake } = openFrozenClock();
+  await using unseen = openTestScope(config, { clock });
   const { db } = await start(unseen);
   await leasesOf(db).updateMany({}, { $set: { until: new Date(Date.now() - 60_000) } });
   const ends = async () => {
+    wake();
     await unseen.aborted;
     await unseen[Symbol.asyncDispose]();
   };
@@ -49,11 +59,43 @@ it('ends a process that runs unseen', async () => {
   expect((await unseen.aborted).message).toContain('a repair of this database is in progress');
 });
 
-it('ends a process that slept through it, or whose database was replaced: its lease is gone', async () => {
+type Leases = ReturnType<typeof leasesOf>;
+
+it.each([
+  ['its lease is gone', (leases: Leases) => leases.deleteMany({})],
+  [
+    'a backup has an older one',
+    (leases: Leases) => leases.updateMany({}, { $set: { until: new Date(Date.now() - 60_000) } }),
+  ],
+])('ends a process that slept through it, or whose database was replaced: %s', async (_name, replace) => {
   await using sleeping = openTestScope(config);
   const { db } = await start(sleeping);
-  await leasesOf(db).deleteMany({});
+  await replace(leasesOf(db));
   expect((await sleeping.aborted).message).toContain('the database was repaired or replaced');
+});
+
+it('leaves the lock of another repair, which may have written, if that one wakes in its pause', async () => {
+  const shown = Promise.withResolvers<Leases>();
+  // The other one has begun after this one has looked whether a repair is to be continued, and has been silent since.
+  const meets = async ({ begin, messaging }: Recovery) => {
+    const leases = leasesOf(messaging.db);
+    const other = { owner: 'other', until: new Date(Date.now() - 60_000) };
+    await leases.insertMany(['recovery', 'alive/other'].map((_id) => ({ _id, ...other })));
+    shown.resolve(leases);
+    await begin();
+  };
+  const until = new Date(Date.now() + 60_000);
+  const wakes = async () => (await shown.promise).updateOne({ _id: 'alive/other' }, { $set: { until } });
+  await expect(recover(meets, wakes)).rejects.toThrow('other is running');
+  await using scope = openTestScope(config);
+  await expect(start(scope)).rejects.toThrow('run the program with the argument recover');
+  const open = openDatabase({
+    url: config.MONGODB_URL,
+    database: `${config.DATABASE_PREFIX}ingress`,
+    appName: 'test',
+  });
+  const { db } = await scope.open('database', open);
+  await leasesOf(db).deleteMany({});
 });
 
 it('keeps the service stopped until it is done, however often it is begun', async () => {

@@ -51,7 +51,7 @@ export async function recoverDatabase(
   }
   let hasBegun = false;
   const begin = async () => {
-    if (!hasBegun) await lock(messaging, clock, isContinued);
+    if (!hasBegun) await lock(messaging, clock);
     hasBegun = true;
   };
   await repair({ isDryRun, passesGaps, isRestored, report, messaging, clock, begin });
@@ -106,11 +106,7 @@ export function showsOlderDatabase(
  * Locks the database for a repair. A process of the service looks for the lock after each sign of life, and ends if it
  * is there: so none can be running unseen once the pause is over. Of two repairs, the later one has the lock.
  */
-async function lock(
-  { db, owner }: Messaging,
-  clock: Pick<Clock, 'sleep'>,
-  isContinued: boolean,
-): Promise<void> {
+async function lock({ db, owner }: Messaging, clock: Pick<Clock, 'sleep'>): Promise<void> {
   const leases = leasesOf(db);
   const refuseAnother = async () => {
     const others = { _id: ALIVE_LEASES, owner: { $ne: owner }, $expr: { $gt: ['$until', '$$NOW'] } };
@@ -120,12 +116,13 @@ async function lock(
   };
   await refuseAnother();
   const own = { $set: { owner }, $currentDate: { until: true } } as const;
-  await leases.updateOne({ _id: RECOVERY }, own, { upsert: true });
+  const { upsertedCount } = await leases.updateOne({ _id: RECOVERY }, own, { upsert: true });
   await clock.sleep(SILENT_FOR_GOOD_MS);
   try {
     await refuseAnother();
   } catch (error) {
-    if (!isContinued) await leases.deleteOne({ _id: RECOVERY, owner });
+    // A lock that was there may be of a repair that has written.
+    if (upsertedCount > 0) await leases.deleteOne({ _id: RECOVERY, owner });
     throw error;
   }
 }

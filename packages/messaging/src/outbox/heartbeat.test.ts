@@ -1,4 +1,4 @@
-import { systemClock } from '@pesewa/kernel';
+import { sleepless, systemClock } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { createAutoAdvancingClock } from '@pesewa/testkit';
 import { expect, it } from 'vitest';
@@ -9,19 +9,31 @@ import { type HeartbeatDeps, startHeartbeat } from './sweeper.ts';
 
 const logger = createLogger({ name: 'test', level: 'silent' });
 
-/** The presence of a process; the test controls its monotonic clock and its database. */
+/** The presence of a process; the test controls its clocks and its database, which has its lease until a time by the monotonic one. */
 async function openPresence(isRecovering = false) {
   const monotonic = { ms: 1_000 };
-  const database: { answers: Promise<void>; ended?: unknown; repair?: object; isForgotten?: boolean } = {
-    answers: Promise.resolve(),
-  };
+  const wall = { ms: 0 };
+  const database: { answers: Promise<void>; ended?: unknown; repair?: object; untilMs?: number | undefined } =
+    {
+      answers: Promise.resolve(),
+    };
   const aborted = Promise.withResolvers<Error>();
-  const ownership = createOwnership('me', () => monotonic.ms);
+  const ownership = createOwnership(
+    'me',
+    sleepless({ nowMs: () => wall.ms }, () => monotonic.ms),
+  );
   const leases = {
     deleteMany: async () => undefined,
-    findOneAndUpdate: async (_lease: unknown, _update: unknown, { upsert }: { readonly upsert: boolean }) => {
+    findOneAndUpdate: async (
+      { until }: { readonly until?: { readonly $gte: Date } },
+      _update: unknown,
+      { upsert }: { readonly upsert: boolean },
+    ) => {
       await database.answers;
-      return database.isForgotten && !upsert ? null : { owner: 'me' };
+      const { untilMs = -1 } = database;
+      if (!upsert && untilMs < (until?.$gte.getTime() ?? 0)) return null;
+      database.untilMs = monotonic.ms + 5_000;
+      return { owner: 'me', until: new Date(database.untilMs) };
     },
     findOne: async () => database.repair ?? null,
     updateOne: async (lease: unknown) => {
@@ -34,12 +46,11 @@ async function openPresence(isRecovering = false) {
     clock: createAutoAdvancingClock(),
     logger,
     ownership,
-    monotonicMs: () => monotonic.ms,
     abort: aborted.resolve,
     isRecovering,
   });
   const { maySend, isAlive } = ownership;
-  return { presence, monotonic, database, maySend, isAlive, aborted: aborted.promise };
+  return { presence, monotonic, wall, database, maySend, isAlive, aborted: aborted.promise };
 }
 
 const own = groupCommitSource('test', 'me');
@@ -110,12 +121,29 @@ it('a process that runs unseen, or wakes, while its database is repaired ends at
   await presence[Symbol.asyncDispose]();
 });
 
-it('a process that slept through a repair of its database ends when it wakes, because its lease is gone', async () => {
+it.each([
+  ['a repair of its database ends when it wakes, because its lease is gone', undefined],
+  ['a restore of its database ends when it wakes, because a backup has an older lease of it', 5_999],
+])('a process that slept through %s', async (_name, untilMs) => {
   const { presence, monotonic, database, isAlive, aborted } = await openPresence();
-  database.isForgotten = true;
+  database.untilMs = untilMs;
   expect((await aborted).message).toContain('the database was repaired or replaced');
   monotonic.ms += 5_000;
   expect(isAlive()).toBe(false);
+  await presence[Symbol.asyncDispose]();
+});
+
+it('a process counts as silent if its machine slept, which stops the monotonic clock alone', async () => {
+  const { presence, wall, database, maySend, isAlive } = await openPresence();
+  const answers = Promise.withResolvers<void>();
+  database.answers = answers.promise;
+  wall.ms += 60_000;
+  expect([isAlive(), maySend(own)]).toEqual([false, false]);
+  // The wall clock is set back: what was silent does not live again by that.
+  wall.ms -= 60_000;
+  expect(isAlive()).toBe(false);
+  answers.resolve();
+  await expect.poll(isAlive).toBe(true);
   await presence[Symbol.asyncDispose]();
 });
 

@@ -7,11 +7,11 @@ export interface Ownership {
    */
   readonly take: (source: string) => void;
   readonly lose: (source: string) => void;
-  /** Until when, by {@link performance.now}, no other process can have got a partition of this process. */
+  /** The clock of the times below. */
+  readonly nowMs: () => number;
+  /** Until when no other process can have got a partition of this process. */
   readonly partitionsSafeUntil: (untilMs: number) => void;
-  /**
-   * Until when, by the same clock, no other process can take this one for dead and send the outbox records it has committed.
-   */
+  /** Until when no other process can take this one for dead and send the outbox records it has committed. */
   readonly heartbeatSafeUntil: (untilMs: number) => void;
   /** Whether that time has not come yet. Before a repair of the database goes on, it has come (ADR 45). */
   readonly isAlive: () => boolean;
@@ -20,8 +20,9 @@ export interface Ownership {
 
 /**
  * Builds the {@link Ownership} of a process. A process that was suspended may have lost its partitions without knowing
- * it. By its own monotonic clock it then stops trusting in them and in its own group commits, and sends nothing of
- * either until it has heard that they are still its own. Outbox records that other processes left are the sweeper's to send.
+ * it. By its own clock, which goes on while the machine sleeps and is never set back, it then stops trusting in them and
+ * in its own group commits, and sends nothing of either until it has heard that they are still its own. Outbox records that
+ * other processes left are the sweeper's to send.
  */
 export function createOwnership(owner: string, nowMs: () => number): Ownership {
   const owned = new Set<string>();
@@ -29,6 +30,7 @@ export function createOwnership(owner: string, nowMs: () => number): Ownership {
   let heartbeatSafeUntilMs = 0;
   const isAlive = () => nowMs() < heartbeatSafeUntilMs;
   return {
+    nowMs,
     isAlive,
     take: (source) => void owned.add(source),
     lose: (source) => void owned.delete(source),

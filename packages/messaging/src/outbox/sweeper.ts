@@ -79,13 +79,13 @@ export function startSweeper(deps: SweeperDeps): Loop {
     round: async (signal) => {
       const { leases, owner } = deps;
       // The lease is not needed while nothing is left of a dead process, and renewing it is a durable write.
-      let granted: Promise<boolean> | undefined;
+      let granted: Promise<Lease | undefined> | undefined;
       for await (const source of sourcesOf(deps.outbox)) {
         if (signal.aborted) return false;
         if (ownerOf(source) === owner) sweep(source, () => sendOwnUnsent(deps, source));
         else if (await isDead(ownerOf(source))) {
           granted ??= takeLease(leases, { name: SWEEPER_LEASE, owner, durationMs: SWEEPER_LEASE_MS });
-          sweeps = await granted;
+          sweeps = (await granted) !== undefined;
           if (!sweeps) continue;
           sweep(source, () =>
             sendLeftBehind(deps, source, async () => sweeps && !signal.aborted && isDead(ownerOf(source))),
@@ -114,8 +114,8 @@ function endingLease(
 }
 
 /** The dependencies of a process's heartbeat. */
-export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
-  readonly ownership: Pick<Ownership, 'heartbeatSafeUntil'>;
+export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay' | 'monotonicMs'> {
+  readonly ownership: Pick<Ownership, 'nowMs' | 'heartbeatSafeUntil'>;
   /** Ends the process. */
   readonly abort: (error: Error) => void;
   /** Whether the process itself repairs the database, or looks at it. */
@@ -130,28 +130,32 @@ export interface HeartbeatDeps extends Omit<SweeperDeps, 'outbox' | 'relay'> {
  * after the next renewal: outbox records that were swept meanwhile are in Kafka twice, but none comes for the first time after
  * a newer one. A process that ends in order ends its lease, so that others can send its outbox records at once.
  *
- * It ends once a repair of the database has begun, or if its lease is gone, because a repair came to its end meanwhile:
- * what it remembers is of another database. A repair ends once another one has its lock.
+ * It ends once a repair of the database has begun, or if its lease is gone or older than it was, because a repair came to
+ * its end or a backup was restored meanwhile: what it remembers is of another database. A repair ends once another one has
+ * its lock.
  */
 export async function startHeartbeat(deps: HeartbeatDeps): Promise<Loop> {
   const { leases, owner, clock, logger, ownership, abort, isRecovering } = deps;
   const name = aliveLease(owner);
   let hadLock = false;
+  let renewedUntil: Date | undefined;
   /** Gives the reason why the process must end, if there is one. */
-  const renew = async (isRenewal: boolean): Promise<string | undefined> => {
+  const renew = async (): Promise<string | undefined> => {
     // The lease counts from when the server gets the request, so it ends no earlier than this.
-    const untilMs = deps.monotonicMs() + ALIVE_MS;
-    if (!(await takeLease(leases, { name, owner, durationMs: ALIVE_MS, isRenewal }))) return FORGOTTEN;
+    const untilMs = ownership.nowMs() + ALIVE_MS;
+    const lease = await takeLease(leases, { name, owner, durationMs: ALIVE_MS, renewedUntil });
     const lock = await leases.findOne({ _id: RECOVERY });
     hadLock ||= lock?.owner === owner;
     if (lock && lock.owner !== owner && (hadLock || !isRecovering)) return REPAIRED;
+    if (!lease) return FORGOTTEN;
+    renewedUntil = lease.until;
     ownership.heartbeatSafeUntil(untilMs);
     return undefined;
   };
   // By the server's clock: whoever finds its lease gone ends, so a wrong clock must not delete any.
   const isOld = { $lt: ['$until', { $subtract: ['$$NOW', HEARTBEAT_KEPT_MS] }] };
   await leases.deleteMany({ _id: ALIVE_LEASES, $expr: isOld });
-  const refused = await renew(false);
+  const refused = await renew();
   if (refused !== undefined) {
     await endLease(leases, { name, owner });
     throw new Error(refused);
@@ -162,7 +166,7 @@ export async function startHeartbeat(deps: HeartbeatDeps): Promise<Loop> {
     clock,
     logger,
     round: async () => {
-      const reason = await renew(true);
+      const reason = await renew();
       if (reason !== undefined) abort(new Error(reason));
       return false;
     },
