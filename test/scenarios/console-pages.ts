@@ -41,7 +41,7 @@ export const pages: Readonly<Record<string, (world: HostileWorld) => string>> = 
   '/reconciliation/statements/new': () => '/reconciliation/statements/new',
   '/reconciliation/statements/:id': ({ statementPage }) => statementPage,
   '/breaks': () => '/breaks',
-  '/breaks/bulk/:act': ({ breakId }) => `/breaks/bulk/explain?break-0=${encodeURIComponent(breakId)}`,
+  '/breaks/bulk/:act': ({ breakId }) => `/breaks/bulk/explain?pick-0=${encodeURIComponent(breakId)}`,
   '/breaks/:id': ({ breakId }) => `/breaks/${encodeURIComponent(breakId)}`,
   '/breaks/:id/:act': ({ breakId }) => `/breaks/${encodeURIComponent(breakId)}/notes`,
   '/breaks/:id/adjust': ({ breakId }) =>
@@ -80,7 +80,7 @@ export const pagesWithText: ReadonlySet<string> = new Set([
 /** What addresses of pages may have. */
 const parameters =
   `q merchant reference kind status state owner rail currency olderThan from to cursor after of tab result show service operator
-  object body amount explanation reason note outcome despite what scope name endpoint pick-0 break-0 done sent shown next merchantId text`.split(
+  object body amount explanation reason note outcome despite what scope name endpoint pick-0 done sent shown next merchantId text`.split(
     /\s+/,
   );
 

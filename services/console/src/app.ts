@@ -1,42 +1,21 @@
 import { createHash } from 'node:crypto';
-import type { TrustedProxies } from '@pesewa/addresses';
-import type { Clock } from '@pesewa/kernel';
+import { includesRole } from '@pesewa/contracts';
 import { ClientError, messageOf, RefusedError } from '@pesewa/operator-client';
 import { instrumentRequests, type Logger, logFailure } from '@pesewa/runtime';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { html } from 'hono/html';
 import { NONCE, secureHeaders } from 'hono/secure-headers';
+import { timingSafeEqual } from 'hono/utils/buffer';
 import { assets } from './assets.ts';
-import type { Cookies } from './cookies.ts';
-import type { Env } from './environment.ts';
+import type { ConsoleDeps, Env, Show, Status } from './environment.ts';
 import { createFileRoutes, FILE_HEADER, isFile } from './file-routes.ts';
 import { addPages } from './pages.ts';
-import { isOwnOrigin, isSameSecret } from './request-origin.ts';
-import type { Sandbox } from './sandbox.ts';
-import type { Session, Sessions } from './sessions.ts';
-import { addSignIn, type SignInDeps } from './sign-in.ts';
-import type { OpenUpstream } from './upstream.ts';
+import type { Session } from './sessions.ts';
+import { addSignIn, themeOf } from './sign-in.ts';
 import { type Content, link } from './view/html.ts';
 import { type Frame, layout, leadOn, mainOf, type Page, SIGN_IN_HEADER } from './view/layout.ts';
-import { mayOf, type Outcome, type Routes, type Submission, type Visit } from './visits.ts';
-
-/** What the console's pages need. */
-export interface AppDeps extends Pick<SignInDeps, 'randomBytes' | 'counted' | 'issuer'> {
-  readonly sessions: Sessions;
-  readonly cookies: Cookies;
-  readonly openUpstream: OpenUpstream;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly proxies: TrustedProxies;
-  /** The origin by which browsers reach us. */
-  readonly ownOrigin: string;
-  readonly isTls: boolean;
-  readonly zone: string;
-  readonly newId: () => string;
-  /** Absent in production. */
-  readonly sandbox?: Sandbox | undefined;
-}
+import type { Outcome, Routes, Visit } from './visits.ts';
 
 type Here = Context<Env>;
 
@@ -44,24 +23,22 @@ const FORM_BYTES_MAX = 65_536;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Builds the console: every page is behind a sign-in, and every change comes from one of our own forms. */
-export function createApp(deps: AppDeps): Hono<Env> {
+export function createApp(deps: ConsoleDeps): Hono<Env> {
   const app = new Hono<Env>();
-  const frameOf = createFrames(deps);
-  const show = async (context: Here, given: Page, status: Status): Promise<Response> => {
-    const frame = frameOf(context);
+  const show: Show = async (context, given, status) => {
     // What answers a form has no address by which it could show itself anew.
     const page = context.req.method === 'GET' ? given : { title: given.title, body: given.body };
-    const isPart = context.req.header('hx-request') === 'true';
     context.header('Vary', 'HX-Request');
     context.header('Cache-Control', 'no-store');
     // What moved and no longer does is loaded once more, as a page that stays.
-    if (isPart && status === 200 && page.everySeconds === undefined) context.header('HX-Refresh', 'true');
-    return context.html(isPart ? mainOf(page) : layout(page, frame), status);
+    if (isPart(context) && status === 200 && page.everySeconds === undefined)
+      context.header('HX-Refresh', 'true');
+    return context.html(isPart(context) ? mainOf(page) : layout(page, frameOf(context, deps)), status);
   };
   app.onError((error, context) => show(context, failed(deps.logger, error, context), statusOf(error)));
   app.notFound((context) => show(context, missing('There is no such page.'), 404));
   app.use(instrumentRequests);
-  app.use(security(deps.isTls));
+  app.use(security(deps));
   for (const asset of Object.values(assets)) {
     const headers = { 'content-type': asset.type, 'cache-control': FOR_EVER };
     app.get(asset.path, (context) => context.body(asset.bytes, 200, headers));
@@ -70,16 +47,17 @@ export function createApp(deps: AppDeps): Hono<Env> {
   const limitForm = bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge });
   app.use((context, next) => (isFile(context.req) ? next() : limitForm(context, next)));
   app.use(requireOwnForm(deps));
-  addSignIn(app, { ...deps, show });
+  addSignIn(app, deps, show);
   app.use(requireSession(deps, show));
   addPages(createRoutes(app, deps, show), deps);
   return app;
 }
 
-type Status = 200 | 401 | 403 | 404 | 409 | 422 | 429 | 500 | 503;
+/** Whether a page loads a part of itself, which is no sign of a person. */
+const isPart = ({ req }: Here) => req.header('hx-request') === 'true';
 
 /** Nothing but our own files runs on a page, and no other site may frame it. */
-function security(isTls: boolean) {
+function security({ isProduction }: ConsoleDeps) {
   return secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
@@ -96,24 +74,25 @@ function security(isTls: boolean) {
     xFrameOptions: 'DENY',
     // Without any referrer browsers send `Origin: null` with forms.
     referrerPolicy: 'same-origin',
-    strictTransportSecurity: isTls ? 'max-age=31536000; includeSubDomains' : false,
+    strictTransportSecurity: isProduction ? 'max-age=31536000; includeSubDomains' : false,
   });
 }
 
 /** Reads forms; one that does not come from our own page of the same sign-in is refused. */
-function requireOwnForm({ ownOrigin, cookies, clock }: AppDeps) {
+function requireOwnForm({ ownOrigin, sessions, clock }: ConsoleDeps) {
   return async (context: Here, next: () => Promise<void>) => {
-    const session = cookies.session(context, clock.nowMs());
+    const session = await sessions.read(context, clock.nowMs());
     if (session) context.set('session', session);
     const { method } = context.req;
     if (method === 'GET' || method === 'HEAD') return next();
+    // Browsers say by Sec-Fetch-Site, which pages can't forge, where a form is from; older ones by Origin.
     const site = context.req.header('sec-fetch-site');
-    const isOwn = isOwnOrigin({ site, origin: context.req.header('origin') }, ownOrigin);
+    const isOwn = site === undefined ? context.req.header('origin') === ownOrigin : site === 'same-origin';
     if (method !== 'POST' || !isOwn) return context.text('this form is not one of ours', 403);
-    const read = await readFields(context);
-    context.set('fields', read);
+    const fields = await readFields(context);
+    context.set('fields', fields);
     const isSignedIn = session !== undefined && context.req.path !== '/sign-in';
-    if (isSignedIn && !isSameSecret(read['csrf'] ?? '', session.csrf))
+    if (isSignedIn && !(await timingSafeEqual(fields['csrf'] ?? '', session.csrf)))
       return context.text('this form is of another sign-in: load the page again', 403);
     return next();
   };
@@ -121,40 +100,30 @@ function requireOwnForm({ ownOrigin, cookies, clock }: AppDeps) {
 
 async function readFields({ req }: Here): Promise<Readonly<Record<string, string>>> {
   if (isFile(req)) return { csrf: req.header(FILE_HEADER) ?? '' };
-  const texts = Object.entries(await req.parseBody()).flatMap(([name, value]) =>
-    typeof value === 'string' ? [[name, value]] : [],
-  );
+  const texts = Object.entries(await req.parseBody()).filter(([, value]) => typeof value === 'string');
   return Object.fromEntries(texts) as Record<string, string>;
 }
 
 /** Leads who is not signed in to the sign-in, and back to where they wanted to go. */
-function requireSession({ cookies, clock, sessions }: AppDeps, show: Show) {
+function requireSession({ clock, sessions }: ConsoleDeps, show: Show) {
   return async (context: Here, next: () => Promise<void>) => {
     const session = context.get('session');
-    const isPart = context.req.header('hx-request') === 'true';
-    if (!session) return signInFirst(context, isPart, show);
-    if (isPart && context.req.method === 'GET' && context.req.header(SIGN_IN_HEADER) !== markOf(session)) {
+    if (!session) return signInFirst(context, show);
+    if (!isPart(context)) context.set('session', await sessions.touch(context, session, clock.nowMs()));
+    else if (context.req.method === 'GET' && context.req.header(SIGN_IN_HEADER) !== markOf(session)) {
       // Somebody else has signed in beside this page, which still shows the one before.
       context.header('HX-Refresh', 'true');
       return context.body(null, 200);
-    }
-    // What a page loads by itself is no sign of a person.
-    const renewed = isPart ? undefined : sessions.touch(session, clock.nowMs());
-    if (renewed) {
-      context.set('session', renewed);
-      cookies.setSession(context, renewed);
     }
     return next();
   };
 }
 
-type Show = (context: Here, page: Page, status: Status) => Promise<Response>;
-
-function signInFirst(context: Here, isPart: boolean, show: Show): Response | Promise<Response> {
+function signInFirst(context: Here, show: Show): Response | Promise<Response> {
   const { pathname, search } = new URL(context.req.url);
   const isGet = context.req.method === 'GET';
   const address = `/sign-in?next=${encodeURIComponent(isGet ? `${pathname}${search}` : '/')}`;
-  if (isPart) {
+  if (isPart(context)) {
     context.header('HX-Redirect', address);
     return context.body(null, 401);
   }
@@ -167,44 +136,43 @@ function signInFirst(context: Here, isPart: boolean, show: Show): Response | Pro
 
 const markOf = ({ csrf }: Session) => createHash('sha256').update(csrf).digest('hex').slice(0, 16);
 
-function createFrames({ cookies, sessions, zone, sandbox }: AppDeps) {
-  return (context: Here): Frame => {
-    const session: Session | undefined = context.get('session');
-    const { method, url } = context.req;
-    const referrer = context.req.header('referer') ?? '';
-    const at = method !== 'GET' && URL.canParse(referrer) ? referrer : url;
-    const { pathname, search } = new URL(at);
-    return {
-      nonce: context.get('secureHeadersNonce') ?? '',
-      theme: cookies.theme(context),
-      path: `${pathname}${search}`,
-      zone,
-      hasSandbox: sandbox !== undefined,
-      ...(session && {
-        operator: { name: session.name, role: session.role },
-        csrf: session.csrf,
-        signInMark: markOf(session),
+function frameOf(context: Here, { sessions, zone, sandbox }: ConsoleDeps): Frame {
+  const session: Session | undefined = context.get('session');
+  const { method, url } = context.req;
+  const referrer = context.req.header('referer') ?? '';
+  const at = method !== 'GET' && URL.canParse(referrer) ? referrer : url;
+  const { pathname, search } = new URL(at);
+  return {
+    nonce: context.get('secureHeadersNonce') ?? '',
+    theme: themeOf(context),
+    path: `${pathname}${search}`,
+    zone,
+    hasSandbox: sandbox !== undefined,
+    ...(session && {
+      signIn: {
+        ...session,
+        mark: markOf(session),
         endsAt: new Date(sessions.endsAtMs(session)).toISOString(),
-      }),
-    };
+      },
+    }),
   };
 }
 
 /** Adds pages to the app: each gets a visit, and a form's outcome becomes an answer. */
-function createRoutes(app: Hono<Env>, deps: AppDeps, show: Show): Routes {
+function createRoutes(app: Hono<Env>, deps: ConsoleDeps, show: Show): Routes {
   const visitOf = (context: Here): Visit => {
     const session = context.get('session');
     if (!session) throw new TypeError('a page without a sign-in');
-    const operator = { name: session.name, role: session.role };
+    const { name, role, csrf, token } = session;
     return {
-      upstream: deps.openUpstream(session.token),
-      operator,
-      may: mayOf(operator),
+      upstream: deps.openUpstream(token),
+      operator: { name, role },
+      may: (needed) => includesRole(role, needed),
       times: { zone: deps.zone, nowMs: deps.clock.nowMs() },
-      csrf: session.csrf,
+      csrf,
       path: context.req.path,
-      query: (name) => filled(context.req.query(name)),
-      part: (name) => context.req.param(name) ?? '',
+      query: (of) => filled(context.req.query(of)),
+      part: (of) => context.req.param(of) ?? '',
       newId: deps.newId,
     };
   };
@@ -214,46 +182,40 @@ function createRoutes(app: Hono<Env>, deps: AppDeps, show: Show): Routes {
     page: (path, render) => {
       app.get(path, async (context) => {
         const shown = await render(visitOf(context));
-        return 'goTo' in shown ? context.redirect(shown.goTo, 303) : show(context, shown, 200);
+        return answer(context, 'goTo' in shown ? shown : { again: shown, status: 200 });
       });
     },
     form: (path, take) => {
       app.post(path, async (context) => {
         const fields = context.get('fields');
-        const submission: Submission = { ...visitOf(context), field: (name) => filled(fields[name]) };
-        return answer(context, await take(submission));
+        return answer(context, await take({ ...visitOf(context), field: (name) => filled(fields[name]) }));
       });
     },
     ...createFileRoutes(app, visitOf, deps.clock),
   };
 }
 
-function filled(text: string | undefined): string | undefined {
-  const trimmed = text?.trim();
-  return trimmed === '' ? undefined : trimmed;
-}
+const filled = (text: string | undefined): string | undefined => text?.trim() || undefined;
 
 function statusOf(error: Error): Status {
-  if (error instanceof RefusedError) {
-    const known = [403, 404, 409, 422] as const;
-    return known.find((status) => status === error.status) ?? 422;
-  }
-  return error instanceof ClientError ? 503 : 500;
+  if (!(error instanceof RefusedError)) return error instanceof ClientError ? 503 : 500;
+  return ([403, 404, 409] as const).find((status) => status === error.status) ?? 422;
 }
 
 /** The page for what did not work; breakage is logged, and told without its details. */
 function failed(logger: Logger, error: Error, context: Context): Page {
-  if (error instanceof RefusedError && error.status === 404) return missing(messageOf(error));
-  if (error instanceof RefusedError && error.code === 'forbidden') {
-    const body = html`<p>Your token is no longer valid: sign out, and sign in with another one.</p>`;
-    return { title: 'Not allowed', body };
+  const problem = (title: string, why: string): Page => ({
+    title,
+    body: html`<p class="problem" role="alert">${why}</p>`,
+  });
+  if (!(error instanceof ClientError)) {
+    logFailure(logger, { error, context, text: 'a page failed' });
+    return problem('This broke', 'The log has why.');
   }
-  if (error instanceof RefusedError)
-    return { title: 'Not done', body: html`<p class="problem" role="alert">${messageOf(error)}</p>` };
-  if (error instanceof ClientError)
-    return { title: 'Not available', body: html`<p class="problem" role="alert">${messageOf(error)}</p>` };
-  logFailure(logger, { error, context, text: 'a page failed' });
-  return { title: 'This broke', body: html`<p class="problem" role="alert">The log has why.</p>` };
+  if (!(error instanceof RefusedError)) return problem('Not available', messageOf(error));
+  if (error.status === 404) return missing(messageOf(error));
+  if (error.code !== 'forbidden') return problem('Not done', messageOf(error));
+  return problem('Not allowed', 'Your token is no longer valid: sign out, and sign in with another one.');
 }
 
 function missing(why: Content): Page {

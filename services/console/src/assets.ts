@@ -14,10 +14,8 @@ const installed = (name: string) => new URL(import.meta.resolve(name));
 
 const files = {
   'style.css': [own('style.css'), 'text/css; charset=utf-8'],
-  'uplot.css': [installed('uplot/dist/uPlot.min.css'), 'text/css; charset=utf-8'],
   'htmx.js': [installed('htmx.org/dist/htmx.min.js'), 'text/javascript; charset=utf-8'],
   'hx-csp.js': [installed('htmx.org/dist/ext/hx-csp.min.js'), 'text/javascript; charset=utf-8'],
-  'uplot.js': [installed('uplot/dist/uPlot.iife.min.js'), 'text/javascript; charset=utf-8'],
   'app.js': [own('app.js'), 'text/javascript; charset=utf-8'],
   'icon.svg': [own('icon.svg'), 'image/svg+xml'],
 } as const;

@@ -4,11 +4,10 @@ import { systemClock } from '@pesewa/kernel';
 import type { OperationsAnswer, OperationsExchange } from '@pesewa/operator-client';
 import { createLogger } from '@pesewa/runtime';
 import { createApp } from './app.ts';
-import { createCookies } from './cookies.ts';
 import { createIssuer } from './issuer.ts';
 import type { Sandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
-import { createUpstream, type Files, type OpenUpstream } from './upstream.ts';
+import { createUpstream, type OpenUpstream, type Transport } from './upstream.ts';
 
 /** The time of tests. */
 export const NOW_MS = Date.parse('2026-11-27T12:00:00Z');
@@ -54,7 +53,8 @@ function openServices(answers: Answers) {
     const answer = typeof given === 'function' ? await (given as (body: unknown) => unknown)(body) : given;
     return isAnswer(answer) ? answer : answered(200, answer);
   };
-  const files: Files = {
+  const transport: Transport = {
+    exchange,
     fetch: async (url, token) => {
       const { status, body } = await exchange({ url, token });
       const isText = typeof body === 'string';
@@ -64,7 +64,7 @@ function openServices(answers: Answers) {
     send: async ({ url, token, content }) => exchange({ url, token, body: await text(content) }),
   };
   const addresses = Object.fromEntries(services.map((service) => [service, `http://${service}`]));
-  const openUpstream = createUpstream(addresses as Record<MessagingService, string>, exchange, files);
+  const openUpstream = createUpstream(addresses as Record<MessagingService, string>, transport);
   return { asked, callers, openUpstream };
 }
 
@@ -124,7 +124,7 @@ export function openConsole(
     random += 1;
     return new Uint8Array(count).fill(random);
   };
-  const sealing = { keys: [new Uint8Array(32).fill(7)], randomBytes };
+  const sealing = { keys: [new Uint8Array(32).fill(7)], isProduction: false };
   const sessions = createSessions({
     ...sealing,
     idleMs: 1_800_000,
@@ -137,7 +137,6 @@ export function openConsole(
   const client = { OIDC_CLIENT_ID: 'console', OIDC_CLIENT_SECRET: 'a-secret', OIDC_SCOPES: 'openid profile' };
   const app = createApp({
     sessions,
-    cookies: createCookies(sessions, sealing, false),
     openUpstream,
     clock,
     logger,
@@ -147,9 +146,9 @@ export function openConsole(
     ownOrigin,
     issuer: createIssuer(
       { ...client, OPERATORS_ISSUER: others.issuer },
-      { ownOrigin, clock, logger, randomBytes },
+      { ownOrigin, clock, logger, sealing },
     ),
-    isTls: false,
+    isProduction: false,
     zone: 'UTC',
     sandbox,
     newId: () => {

@@ -64,8 +64,8 @@ describe('sign-in at the issuer', () => {
       code_challenge_method: 'S256',
     });
     const cookie = answer.headers.get('set-cookie') ?? '';
-    expect(cookie).toMatch(/^pesewa-pending=[\w-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
-    const sealed = Buffer.from(/=([\w-]+)/.exec(cookie)?.[1] ?? '', 'base64url').toString('latin1');
+    expect(cookie).toMatch(/^pesewa-pending=[\w.-]+; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
+    const sealed = Buffer.from(/=([\w.-]+)/.exec(cookie)?.[1] ?? '', 'base64url').toString('latin1');
     expect(sealed).not.toContain(address.searchParams.get('state'));
   });
 
@@ -78,7 +78,7 @@ describe('sign-in at the issuer', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.getSetCookie()).toEqual([
       expect.stringMatching(/^pesewa-pending=; Max-Age=0;/),
-      expect.stringMatching(/^pesewa-session=[\w-]+; Path=\/; HttpOnly; SameSite=Strict$/),
+      expect.stringMatching(/^pesewa-session=[\w.-]+; Path=\/; HttpOnly; SameSite=Strict$/),
     ]);
     expect(textOf((await kofi.get('/')).html)).toContain('kofi, approver');
     expect(asked.every(({ by }) => by === 'kofi')).toBe(true);

@@ -2,6 +2,7 @@ import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import { type Logger, secret } from '@pesewa/runtime';
 import * as oidc from 'openid-client';
 import { z } from 'zod';
+import { createSealedCookie, type SealingDeps } from './sealing.ts';
 
 /** The settings by which operators may sign in at the issuer of `OPERATORS_ISSUER`. */
 export const clientSettings = {
@@ -20,8 +21,7 @@ type ClientConfig = z.output<z.ZodObject<typeof clientSettings>> & {
   readonly OPERATORS_ISSUER?: string | undefined;
 };
 
-/** The shape of a {@link PendingSignIn}. */
-export const pendingSignInSchema = z.object({
+const pendingSignInSchema = z.object({
   state: z.string(),
   nonce: z.string(),
   /** The secret of PKCE (RFC 7636). */
@@ -32,10 +32,10 @@ export const pendingSignInSchema = z.object({
 });
 
 /** What a sign-in at the issuer must come back with; its cookie holds it meanwhile, sealed. */
-export type PendingSignIn = Readonly<z.output<typeof pendingSignInSchema>>;
+type PendingSignIn = Readonly<z.output<typeof pendingSignInSchema>>;
 
 /** How long somebody may be at the issuer's pages. */
-export const PENDING_SECONDS = 600;
+const PENDING_SECONDS = 600;
 
 /** Where a sign-in comes back to. */
 export const CALLBACK_PATH = '/sign-in/callback';
@@ -47,33 +47,24 @@ export interface SignInProblem {
 }
 
 /** The OpenID Connect issuer at which operators may sign in. */
-export interface Issuer {
-  readonly host: string;
-  /** A new sign-in, and the issuer's page where it goes on. */
-  readonly begin: (
-    next: string,
-  ) => Promise<Result<{ readonly pending: PendingSignIn; readonly page: URL }, SignInProblem>>;
-  /** The access token for the query with which the issuer sends somebody back. */
-  readonly finish: (query: string, pending: PendingSignIn) => Promise<Result<string, SignInProblem>>;
-}
+export type Issuer = NonNullable<ReturnType<typeof createIssuer>>;
 
 /** What the issuer needs. */
-export interface IssuerDeps {
+interface IssuerDeps {
   /** The origin by which browsers reach us. */
   readonly ownOrigin: string;
   readonly clock: Pick<Clock, 'nowMs'>;
-  readonly randomBytes: (count: number) => Uint8Array;
+  readonly sealing: SealingDeps;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
 const TIMEOUT_SECONDS = 5;
-const SECRET_BYTES = 32;
 
 /**
  * Builds an {@link Issuer}, by the authorization code flow with PKCE, state and nonce (OpenID Connect Core 1.0); undefined if
  * none is configured.
  */
-export function createIssuer(config: ClientConfig, deps: IssuerDeps): Issuer | undefined {
+export function createIssuer(config: ClientConfig, deps: IssuerDeps) {
   const { OPERATORS_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = config;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
   const address = new URL(issuer);
@@ -98,13 +89,23 @@ export function createIssuer(config: ClientConfig, deps: IssuerDeps): Issuer | u
       return refuse(problemOf(error, address.host, deps.logger));
     }
   };
-  const secretText = () => Buffer.from(deps.randomBytes(SECRET_BYTES)).toString('base64url');
   return {
     host: address.host,
-    begin: (next) =>
+    // The way back from the issuer comes from another site, which a strict cookie does not follow.
+    pending: createSealedCookie(deps.sealing, 'pesewa-pending', pendingSignInSchema, {
+      sameSite: 'Lax',
+      maxAge: PENDING_SECONDS,
+    }),
+    /** A new sign-in, and the issuer's page where it goes on. */
+    begin: (next: string) =>
       attempt(async () => {
-        const endsAtMs = deps.clock.nowMs() + PENDING_SECONDS * 1_000;
-        const pending = { state: secretText(), nonce: secretText(), verifier: secretText(), next, endsAtMs };
+        const pending = {
+          state: oidc.randomState(),
+          nonce: oidc.randomNonce(),
+          verifier: oidc.randomPKCECodeVerifier(),
+          next,
+          endsAtMs: deps.clock.nowMs() + PENDING_SECONDS * 1_000,
+        };
         const page = oidc.buildAuthorizationUrl(await discover(), {
           redirect_uri: callback,
           scope: config.OIDC_SCOPES,
@@ -115,7 +116,8 @@ export function createIssuer(config: ClientConfig, deps: IssuerDeps): Issuer | u
         });
         return { pending, page };
       }),
-    finish: (query, { state, nonce, verifier }) =>
+    /** The access token for the query with which the issuer sends somebody back. */
+    finish: (query: string, { state, nonce, verifier }: PendingSignIn) =>
       attempt(async () => {
         const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier };
         const answered = new URL(`${callback}${query}`);

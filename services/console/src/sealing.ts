@@ -1,10 +1,10 @@
-import { createCipheriv, createDecipheriv, createHash, timingSafeEqual } from 'node:crypto';
+import type { Context } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+import type { CookieOptions } from 'hono/utils/cookie';
+import { CompactEncrypt, compactDecrypt } from 'jose';
 import { z } from 'zod';
 
 const KEY_BYTES = 32;
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const KEY_ID_BYTES = 4;
 
 /** The setting of the keys that seal cookies; undefined if it is absent. */
 export const sessionKeysSetting = z
@@ -25,53 +25,52 @@ export const sessionKeysSetting = z
 export interface SealingDeps {
   /** The first seals, and all open. */
   readonly keys: readonly Uint8Array[];
-  /** Gives so many random bytes. */
-  readonly randomBytes: (count: number) => Uint8Array;
+  /** In production cookies go over TLS alone and belong to this host alone. */
+  readonly isProduction: boolean;
 }
 
-/** Seals values of one schema into text that nobody else can read or make (AES-256-GCM), and opens it. */
-export interface Sealer<Value> {
-  readonly seal: (value: Value) => string;
-  /** The value; undefined if the text is none of ours, or was sealed for another purpose. */
-  readonly open: (sealed: string) => Value | undefined;
-}
-
-/** Builds a {@link Sealer}; what it seals opens for the same purpose alone. */
-export function createSealer<Value>(
-  deps: SealingDeps,
-  purpose: string,
-  schema: z.ZodType<Value>,
-): Sealer<Value> {
-  const keys = deps.keys.map((key) => ({ key, id: keyId(key) }));
+/**
+ * Builds what seals values of one schema into text that nobody else can read or make (JWE with AES-256-GCM, RFC 7516), and
+ * opens it; it opens for the same purpose alone.
+ */
+export function createSealer<Value>(keys: readonly Uint8Array[], purpose: string, schema: z.ZodType<Value>) {
   const [sealing] = keys;
   if (!sealing) throw new RangeError('sealing needs a key');
-  const data = Buffer.from(purpose);
+  const header = { alg: 'dir', enc: 'A256GCM', typ: purpose } as const;
+  const accepted = { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] };
   return {
-    seal: (value) => {
-      const nonce = deps.randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', sealing.key, nonce).setAAD(data);
-      const body = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()]);
-      return Buffer.concat([sealing.id, nonce, body, cipher.getAuthTag()]).toString('base64url');
-    },
-    open: (sealed) => {
-      const bytes = Buffer.from(sealed, 'base64url');
-      if (bytes.length < KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES) return undefined;
-      const found = keys.find(({ id }) => timingSafeEqual(id, bytes.subarray(0, KEY_ID_BYTES)));
-      if (!found) return undefined;
-      const nonce = bytes.subarray(KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', found.key, nonce).setAAD(data);
-      decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
-      try {
-        const body = bytes.subarray(KEY_ID_BYTES + NONCE_BYTES, -TAG_BYTES);
-        const text = Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
-        return schema.safeParse(JSON.parse(text)).data;
-      } catch {
+    seal: (value: Value): Promise<string> =>
+      new CompactEncrypt(Buffer.from(JSON.stringify(value))).setProtectedHeader(header).encrypt(sealing),
+    /** The value; undefined if the text is none of ours, or was sealed for another purpose. */
+    open: async (sealed: string): Promise<Value | undefined> => {
+      for (const key of keys) {
         // Forged, or sealed by a key that is gone: the same as no cookie at all.
-        return undefined;
+        const opened = await compactDecrypt(sealed, key, accepted).catch(() => undefined);
+        if (opened?.protectedHeader.typ === purpose)
+          return schema.safeParse(JSON.parse(Buffer.from(opened.plaintext).toString())).data;
       }
+      return undefined;
     },
   };
 }
 
-const keyId = (key: Uint8Array): Buffer =>
-  createHash('sha256').update(key).digest().subarray(0, KEY_ID_BYTES);
+/** Builds a cookie with a sealed value; without an age it ends with the browser. */
+export function createSealedCookie<Value>(
+  { keys, isProduction }: SealingDeps,
+  name: string,
+  schema: z.ZodType<Value>,
+  options: CookieOptions = {},
+) {
+  const sealer = createSealer(keys, name, schema);
+  const prefix = isProduction ? 'host' : undefined;
+  const own: CookieOptions = { ...cookieOptions(isProduction), ...options, ...(prefix && { prefix }) };
+  return {
+    read: (context: Context) => sealer.open(getCookie(context, name, prefix) ?? ''),
+    write: async (context: Context, value: Value) => setCookie(context, name, await sealer.seal(value), own),
+    clear: (context: Context) => void deleteCookie(context, name, own),
+  };
+}
+
+/** How cookies are kept from scripts and other sites. */
+export const cookieOptions = (isProduction: boolean) =>
+  ({ httpOnly: true, sameSite: 'Strict', path: '/', secure: isProduction }) satisfies CookieOptions;

@@ -1,10 +1,9 @@
 import { readTrustedProxies } from '@pesewa/addresses';
 import { defineService, publicPort, serveHttp } from '@pesewa/runtime';
+import { Counter } from 'prom-client';
 import { createApp } from './app.ts';
 import { settings } from './config.ts';
-import { createCookies } from './cookies.ts';
 import { createIssuer } from './issuer.ts';
-import { countSignIns } from './metrics.ts';
 import { createSandbox } from './sandbox.ts';
 import { createSessions } from './sessions.ts';
 import { createUpstream } from './upstream.ts';
@@ -19,7 +18,7 @@ export const operatorConsole = defineService({
     const { config, clock, ids, logger, metrics, random } = scope;
     const isProduction = config.NODE_ENV === 'production';
     const ownOrigin = config.PUBLIC_ORIGIN ?? `http://127.0.0.1:${config.PORT}`;
-    const sealing = { keys: config.SESSION_KEYS ?? [random.bytes(KEY_BYTES)], randomBytes: random.bytes };
+    const sealing = { keys: config.SESSION_KEYS ?? [random.bytes(KEY_BYTES)], isProduction };
     const sessions = createSessions({
       ...sealing,
       idleMs: config.SESSION_IDLE_MINUTES * 60_000,
@@ -33,18 +32,23 @@ export const operatorConsole = defineService({
       'webhook-ingress': config.WEBHOOK_INGRESS_URL,
       'webhook-dispatcher': config.WEBHOOK_DISPATCHER_URL,
     });
+    const signIns = new Counter({
+      name: 'pesewa_console_sign_ins_total',
+      help: 'Sign-ins by result: signed_in, refused, slowed, unavailable.',
+      labelNames: ['result'],
+      registers: [metrics],
+    });
     const app = createApp({
       sessions,
-      cookies: createCookies(sessions, sealing, isProduction),
       openUpstream,
       clock,
       logger,
       randomBytes: random.bytes,
       proxies: readTrustedProxies(config),
-      counted: countSignIns(metrics),
+      counted: (result) => signIns.inc({ result }),
       ownOrigin,
-      issuer: createIssuer(config, { ownOrigin, clock, logger, randomBytes: random.bytes }),
-      isTls: isProduction,
+      issuer: createIssuer(config, { ownOrigin, clock, logger, sealing }),
+      isProduction,
       zone: config.TIME_ZONE,
       newId: () => ids.next('cm'),
       sandbox: config.SANDBOX && createSandbox(config.SANDBOX),

@@ -1,10 +1,11 @@
 import { operatorRoles } from '@pesewa/contracts';
+import type { Context } from 'hono';
 import { decodeJwt } from 'jose';
 import { z } from 'zod';
-import { createSealer, type SealingDeps } from './sealing.ts';
+import { createSealedCookie, type SealingDeps } from './sealing.ts';
 
 /** A cookie may have 4,096 bytes; the rest of a session needs some too. */
-export const TOKEN_LENGTH_MAX = 2_800;
+export const TOKEN_LENGTH_MAX = 2_700;
 /** A session in use is sealed anew at most so often, and twice within its idle time at least. */
 const RESEAL_AFTER_MS = 60_000;
 
@@ -23,42 +24,39 @@ const sessionSchema = z.object({
 /** A signed-in operator, as their cookie holds it, sealed. */
 export type Session = Readonly<z.output<typeof sessionSchema>>;
 
-/** Seals sessions into cookies, and opens them. */
-export interface Sessions {
-  readonly seal: (session: Session) => string;
-  /** The session; undefined if the text is none of ours, or the session has ended. */
-  readonly open: (sealed: string, nowMs: number) => Session | undefined;
-  /** The session after a click at this time, if it must be sealed anew. */
-  readonly touch: (session: Session, nowMs: number) => Session | undefined;
-  /** When the session ends without another click, its token's own end at the latest. */
-  readonly endsAtMs: (session: Session) => number;
-  /** Ends a session for this process, though its cookie may have been copied. */
-  readonly end: (session: Session) => void;
-}
+/** Keeps sessions in cookies. */
+export type Sessions = ReturnType<typeof createSessions>;
 
-/** Builds {@link Sessions}; the first key seals, and all open. */
+/** Builds {@link Sessions}. */
 export function createSessions(
   options: SealingDeps & { readonly idleMs: number; readonly absoluteMs: number },
-): Sessions {
-  const sealer = createSealer(options, 'pesewa-console-session-1', sessionSchema);
+) {
+  const cookie = createSealedCookie(options, 'pesewa-session', sessionSchema);
   const ended = new Map<string, number>();
+  /** When a session ends without another click, its token's own end at the latest. */
   const endsAtMs = ({ usedAtMs, signedInAtMs, token }: Session) =>
     Math.min(usedAtMs + options.idleMs, signedInAtMs + options.absoluteMs, tokenEndsAtMs(token));
   return {
     endsAtMs,
-    seal: sealer.seal,
-    open: (sealed, nowMs) => {
-      const session = sealer.open(sealed);
-      if (!session || ended.has(session.id) || nowMs >= endsAtMs(session)) return undefined;
-      return session;
+    begin: cookie.write,
+    /** The session of a request; undefined if it has none, or it has ended. */
+    read: async (context: Context, nowMs: number) => {
+      const session = await cookie.read(context);
+      return session && !ended.has(session.id) && nowMs < endsAtMs(session) ? session : undefined;
     },
-    touch: (session, nowMs) =>
-      nowMs - session.usedAtMs < Math.min(RESEAL_AFTER_MS, options.idleMs / 2)
-        ? undefined
-        : { ...session, usedAtMs: nowMs },
-    end: ({ id, signedInAtMs }) => {
-      for (const [other, endsMs] of ended) if (endsMs < signedInAtMs) ended.delete(other);
-      ended.set(id, signedInAtMs + options.absoluteMs);
+    /** The session after a click at this time. */
+    touch: async (context: Context, session: Session, nowMs: number): Promise<Session> => {
+      if (nowMs - session.usedAtMs < Math.min(RESEAL_AFTER_MS, options.idleMs / 2)) return session;
+      const used = { ...session, usedAtMs: nowMs };
+      await cookie.write(context, used);
+      return used;
+    },
+    /** Ends a session for this process too, as its cookie may have been copied. */
+    end: (context: Context, session: Session | undefined) => {
+      cookie.clear(context);
+      if (!session) return;
+      for (const [other, endsMs] of ended) if (endsMs < session.signedInAtMs) ended.delete(other);
+      ended.set(session.id, session.signedInAtMs + options.absoluteMs);
     },
   };
 }

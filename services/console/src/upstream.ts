@@ -1,5 +1,4 @@
 import {
-  type AnswerOf,
   type CallerView,
   type CallOf,
   callerOperations,
@@ -24,45 +23,22 @@ import {
   sendFile,
 } from '@pesewa/operator-client';
 
-/** Where each service's operator API is. */
-export type Addresses = Readonly<Record<MessagingService, string>>;
-
-/** The operator APIs as one operator calls them. */
-export interface Upstream extends Caller {
-  readonly timelines: ReturnType<typeof createTimelines>;
-  /** A file that a service gives, as it arrives. */
-  readonly fetch: <One extends Operation>(
-    service: MessagingService,
-    operation: One,
-    given: CallOf<One>,
-  ) => Promise<Response>;
-  /** Sends a file to a service. */
-  readonly send: <One extends Operation>(
-    service: MessagingService,
-    operation: One,
-    given: CallOf<One>,
-    file: Pick<Parameters<FileSender>[0], 'content' | 'sizeBytes'>,
-  ) => Promise<AnswerOf<One>>;
-}
-
-/** How files come and go. */
-export interface Files {
+/** How requests go out, and files come and go. */
+export interface Transport {
+  readonly exchange: OperationsExchange;
   readonly fetch: (url: string, token: string) => Promise<Response>;
   readonly send: FileSender;
 }
 
 /** Opens the operator APIs for a token. */
-export type OpenUpstream = (token: string) => Upstream;
+export type OpenUpstream = ReturnType<typeof createUpstream>;
+
+/** The operator APIs as one operator calls them. */
+export type Upstream = ReturnType<OpenUpstream>;
 
 /** A page waits for a service no longer than this, and longer for what it changes. */
 const CALL_TIMEOUT_MS = 5_000;
 const CHANGE_TIMEOUT_MS = 15_000;
-
-const bounded: OperationsExchange = (request) =>
-  exchangeHttp({
-    timeoutMs: request.body === undefined ? CALL_TIMEOUT_MS : CHANGE_TIMEOUT_MS,
-    ...request,
-  });
 
 /** Whether something is only tried. */
 const isDryRun = (given: object): boolean =>
@@ -70,7 +46,9 @@ const isDryRun = (given: object): boolean =>
     (one) => (one as { readonly dryRun?: unknown } | undefined)?.dryRun !== undefined,
   );
 
-const overHttp: Files = {
+const overHttp: Transport = {
+  exchange: (request) =>
+    exchangeHttp({ timeoutMs: request.body === undefined ? CALL_TIMEOUT_MS : CHANGE_TIMEOUT_MS, ...request }),
   fetch: async (url, token) => {
     const silent = new AbortController();
     const timer = setTimeout(() => silent.abort(), CALL_TIMEOUT_MS);
@@ -79,39 +57,38 @@ const overHttp: Files = {
   send: sendFile,
 };
 
-/** Builds {@link OpenUpstream} over the services' addresses. */
-export function createUpstream(
-  addresses: Addresses,
-  exchange: OperationsExchange = bounded,
-  files: Files = overHttp,
-): OpenUpstream {
-  return (token) => {
+/** Builds what opens the operator APIs over the services' addresses. */
+export function createUpstream(addresses: Readonly<Record<MessagingService, string>>, transport = overHttp) {
+  return (token: string) => {
     const addressOf = (service: MessagingService) => addresses[service];
-    const caller = createCaller({ exchange, addressOf, tokenFor: () => token });
-    const call: Caller['call'] = async (service, operation, given) => {
-      try {
-        return await caller.call(service, operation, given);
-      } catch (error) {
+    const caller = createCaller({ exchange: transport.exchange, addressOf, tokenFor: () => token });
+    const call: Caller['call'] = (service, operation, given) =>
+      caller.call(service, operation, given).catch((error: unknown) => {
         const isLook = operation.method === 'get' || isDryRun(given);
-        const isKnown = error instanceof RefusedError || isLook;
-        if (isKnown || !(error instanceof ClientError)) throw error;
-        throw new ClientError(
-          `${error.message}. What you asked for may have taken effect: look before you ask again`,
-        );
-      }
-    };
+        if (isLook || error instanceof RefusedError || !(error instanceof ClientError)) throw error;
+        const unclear = 'What you asked for may have taken effect: look before you ask again';
+        throw new ClientError(`${error.message}. ${unclear}`);
+      });
     return {
       ...caller,
       call,
       timelines: createTimelines(caller),
-      fetch: async (service, operation, given) => {
-        const file = await files.fetch(`${addressOf(service)}${requestOf(operation, given).path}`, token);
+      /** A file that a service gives, as it arrives. */
+      fetch: async <One extends Operation>(service: MessagingService, operation: One, given: CallOf<One>) => {
+        const url = `${addressOf(service)}${requestOf(operation, given).path}`;
+        const file = await transport.fetch(url, token);
         if (!file.ok) requireAccepted(service, { status: file.status, body: parseAnswer(await file.text()) });
         return file;
       },
-      send: async (service, operation, given, file) => {
+      /** Sends a file to a service. */
+      send: async <One extends Operation>(
+        service: MessagingService,
+        operation: One,
+        given: CallOf<One>,
+        file: Pick<Parameters<FileSender>[0], 'content' | 'sizeBytes'>,
+      ) => {
         const url = `${addressOf(service)}${requestOf(operation, given).path}`;
-        return readBody(service, operation, await files.send({ url, token, ...file }));
+        return readBody(service, operation, await transport.send({ url, token, ...file }));
       },
     };
   };

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type CallerView, includesRole, type OperatorRole } from '@pesewa/contracts';
+import type { CallerView, OperatorRole } from '@pesewa/contracts';
 import { ClientError, messageOf, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import type { Upstream } from './upstream.ts';
@@ -58,12 +58,6 @@ export interface Routes {
   readonly upload: (path: string, take: (upload: Upload) => Promise<UploadOutcome>) => void;
 }
 
-/** Whether the operator's role is at least another. */
-export const mayOf =
-  ({ role }: CallerView) =>
-  (needed: OperatorRole): boolean =>
-    includesRole(role, needed);
-
 /** Whether a token is no longer any operator's: then no page is shown at all. */
 export const isForbidden = (error: ClientError): boolean =>
   error instanceof RefusedError && error.code === 'forbidden';
@@ -89,7 +83,7 @@ export async function part(work: Promise<Content>): Promise<Html> {
 }
 
 /** What several services give, each by itself: where one gives no answer, a line says so in place of what it knows. */
-export async function fromEach<Service extends string, Value>(
+export async function fromEach<Service, Value>(
   services: readonly Service[],
   read: (service: Service) => Promise<Value>,
 ): Promise<{ readonly found: readonly Value[]; readonly problems: readonly Html[] }> {
@@ -128,10 +122,15 @@ export function choiceOf<Choice extends string>(
   throw new RefusedError(`${name}: must be one of ${choices.join(', ')}`, 422);
 }
 
-/** A time that was written in the zone of the pages, in UTC; undefined if nothing was. */
-export function momentOf({ times }: Visit, given: Given, name: string): string | undefined {
+/** A time that was written in the zone of the pages, in UTC; undefined if nothing was. A day is its beginning, or its end. */
+export function momentOf(
+  { times }: Visit,
+  given: Given,
+  name: string,
+  of?: 'begin' | 'end',
+): string | undefined {
   const text = given(name);
-  const at = text && readTime(text, times.zone);
+  const at = text && readTime(text, times.zone, of);
   if (at === undefined && text !== undefined)
     throw new RefusedError(`${name}: ${text} is no time: write 27/11/2026 or 27/11/2026 14:05:09`, 422);
   return at;

@@ -1,4 +1,4 @@
-// What pages do beyond plain HTML: pause, curves, keys, copying, and the warning before a sign-in ends.
+// What pages do beyond plain HTML: pause, keys, copying, and the warning before a sign-in ends.
 (() => {
   'use strict';
   const say = (text) => {
@@ -17,56 +17,6 @@
     pause.textContent = isPaused ? 'Paused: go on' : 'Updates again: pause';
   });
 
-  const styleOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const drawn = new Map();
-  const timesOf = (zone) => (seconds) => globalThis.uPlot.tzDate(new Date(seconds * 1000), zone);
-  const draw = (element) => {
-    const { zone, currency, x, y } = JSON.parse(element.dataset.curve);
-    drawn.get(element)?.destroy();
-    const axis = { stroke: () => styleOf('--text'), grid: { stroke: () => styleOf('--line'), width: 1 } };
-    const hours = [[60, '{HH}:{mm}', '\n{DD}/{MM}', null, null, null, null, null, 1]];
-    const options = {
-      width: element.clientWidth || 300,
-      height: 220,
-      tzDate: timesOf(zone),
-      legend: { show: false },
-      cursor: { show: false },
-      axes: [
-        {
-          ...axis,
-          space: 90,
-          values: [[86400, '{DD}/{MM}', null, null, null, null, null, null, 1], ...hours],
-        },
-        {
-          ...axis,
-          size: 90,
-          values: (_, all) => all.map((one) => `${one.toLocaleString('en-GB')} ${currency}`),
-        },
-      ],
-      series: [{}, { stroke: () => styleOf('--accent'), width: 2, points: { show: x.length < 40 } }],
-    };
-    drawn.set(element, new globalThis.uPlot(options, [x, y], element));
-  };
-  const drawAll = () => {
-    if (!globalThis.uPlot) return;
-    for (const [element, plot] of drawn) {
-      if (element.isConnected) continue;
-      plot.destroy();
-      drawn.delete(element);
-    }
-    for (const element of document.querySelectorAll('[data-curve]')) {
-      if (element.firstChild === null || !drawn.has(element)) draw(element);
-    }
-  };
-  addEventListener('DOMContentLoaded', drawAll);
-  addEventListener('resize', () => {
-    for (const [element, plot] of drawn) plot.setSize({ width: element.clientWidth, height: 220 });
-  });
-  document.addEventListener('htmx:after:swap', drawAll);
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
-    for (const plot of drawn.values()) plot.redraw();
-  });
-
   document.addEventListener('click', (event) => {
     const text = event.target.closest?.('[data-copy]')?.dataset.copy;
     if (text === undefined) return;
@@ -78,13 +28,11 @@
 
   // Keys lead somewhere; none of them changes anything. They can be switched off.
   const areKeysOff = () => localStorage.getItem('keys') === 'off';
+  const KEYS =
+    '/ searches, j and k move through rows, Enter opens, g and the first letter of a section goes there.';
   document.getElementById('keys')?.addEventListener('click', () => {
     localStorage.setItem('keys', areKeysOff() ? 'on' : 'off');
-    say(
-      areKeysOff()
-        ? 'Keys are off.'
-        : 'Keys are on: / searches, j and k move through rows, Enter opens, g and the first letter of a section goes there.',
-    );
+    say(areKeysOff() ? 'Keys are off.' : `Keys are on: ${KEYS}`);
   });
   let isGoing = false;
   const rows = () => [...document.querySelectorAll('#main tbody tr')];
@@ -108,7 +56,7 @@
       },
       j: () => moveTo(1),
       k: () => moveTo(-1),
-      '?': () => say('/ searches, j and k move through rows, Enter opens, g and a letter goes to a section.'),
+      '?': () => say(KEYS),
     };
     const deed = Object.hasOwn(deeds, event.key) ? deeds[event.key] : undefined;
     if (!deed) return;
@@ -157,10 +105,12 @@
   };
   document.addEventListener('submit', (event) => {
     const form = event.target;
-    if (!form.dataset.upload) return;
-    event.preventDefault();
-    if (form.dataset.sent === 'yes') return;
+    if (form.method !== 'post') return;
+    // A double click does what it asks for once.
+    if (form.dataset.sent || form.dataset.upload) event.preventDefault();
+    if (form.dataset.sent) return;
     form.dataset.sent = 'yes';
+    if (!form.dataset.upload) return;
     say('The file is on its way.');
     send(form, event.submitter)
       .then(() => say(''))
@@ -170,24 +120,12 @@
         form.querySelector('progress').hidden = true;
       });
   });
-
-  // A double click does what it asks for once.
-  document.addEventListener('submit', (event) => {
-    if (event.target.method !== 'post' || event.target.dataset.upload) return;
-    if (event.target.dataset.sent === 'yes') event.preventDefault();
-    event.target.dataset.sent = 'yes';
-  });
   addEventListener('pageshow', () => {
     for (const form of document.forms) delete form.dataset.sent;
   });
 
   const WARNING_MS = 120_000;
   const { endsAt } = document.body.dataset;
-  if (endsAt) {
-    const inMs = Date.parse(endsAt) - Date.now() - WARNING_MS;
-    setTimeout(
-      () => say('Your sign-in ends in two minutes: load any page to stay signed in.'),
-      Math.max(0, inMs),
-    );
-  }
+  const warn = () => say('Your sign-in ends in two minutes: load any page to stay signed in.');
+  if (endsAt) setTimeout(warn, Math.max(0, Date.parse(endsAt) - Date.now() - WARNING_MS));
 })();

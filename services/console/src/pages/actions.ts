@@ -7,12 +7,11 @@ import {
   operatorApis,
 } from '@pesewa/contracts';
 import { html } from 'hono/html';
-import { filters } from '../view/form.ts';
-import { type Content, foreign, link, pathOf } from '../view/html.ts';
+import { type Content, foreign, type Html, link, pathOf } from '../view/html.ts';
 import type { Page } from '../view/layout.ts';
-import { pager, tableOf } from '../view/table.ts';
+import { listOf } from '../view/table.ts';
 import { time } from '../view/values.ts';
-import { fromEach, momentOf, type Routes, type Visit } from '../visits.ts';
+import { fromEach, type Routes, type Visit } from '../visits.ts';
 
 const SHOWN = 50;
 
@@ -24,49 +23,41 @@ export function addActionsPage(routes: Routes): void {
 type Found = ActionView & { readonly service: MessagingService };
 
 async function showActions(visit: Visit): Promise<Page> {
-  const { query, times, upstream } = visit;
-  const field = (name: string, label: string) => ({ name, label, value: query(name) });
-  const fields = [
-    field('operator', 'Who'),
-    field('object', 'About: an id, a reference or a name'),
-    field('from', 'From, such as 27/11/2026 14:05'),
-    field('to', `Before, in ${times.zone}`),
-  ];
-  const asked = { operator: query('operator'), object: query('object') };
-  const [from, to] = [momentOf(visit, query, 'from'), momentOf(visit, query, 'to')];
-  const read = async (service: MessagingService): Promise<readonly Found[]> => {
-    const { items } = await upstream.call(service, actionOperations.list, {
-      query: { ...asked, from, to, limit: SHOWN },
-    });
-    return items.map((item) => ({ ...item, service }));
-  };
-  const { found, problems } = await fromEach(messagingServices, read);
-  const all = found.flat().toSorted((one, other) => other.at.localeCompare(one.at));
-  const shown = all.slice(0, SHOWN);
-  const last = shown.at(-1);
-  // Each service is asked again for what came before the last one that is shown, and for what came with it.
-  const next = all.length >= SHOWN && last ? new Date(Date.parse(last.at) + 1).toISOString() : null;
-  const pages = pager({
-    next,
-    isFirst: query('to') === undefined,
-    pathAfter: (before) => pathOf(['actions'], { ...asked, from: query('from'), to: before }),
-  });
-  const table = tableOf(
-    'What operators did and what was refused to them, the newest first',
-    shown,
-    [
+  const { times, upstream } = visit;
+  let problems: readonly Html[] = [];
+  const body = await listOf<Found>(visit, {
+    path: ['actions'],
+    caption: 'What operators did and what was refused to them, the newest first',
+    fields: [
+      { name: 'operator', label: 'Who' },
+      { name: 'object', label: 'About: an id, a reference or a name' },
+      { name: 'from', label: 'From, such as 27/11/2026 14:05' },
+      { name: 'to', label: `Before, in ${times.zone}` },
+    ],
+    read: async (before, asked) => {
+      const query = { ...asked, to: before ?? asked['to'], limit: SHOWN };
+      const each = await fromEach(messagingServices, async (service) => {
+        const { items } = await upstream.call(service, actionOperations.list, { query });
+        return items.map((item): Found => ({ ...item, service }));
+      });
+      ({ problems } = each);
+      const all = each.found.flat().toSorted((one, other) => other.at.localeCompare(one.at));
+      const last = all[SHOWN - 1];
+      // Each service is asked again for what came before the last one that is shown, and for what came with it.
+      const next = last ? new Date(Date.parse(last.at) + 1).toISOString() : null;
+      return { items: all.slice(0, SHOWN), next };
+    },
+    columns: [
       ['When', ({ at }) => time(at, times)],
       ['Who', ({ operator }) => link(pathOf(['actions'], { operator }), foreign(operator))],
       ['Did', ({ service, operation }) => whatOf(service, operation)],
       ['About', ({ objects }) => objects.map(about)],
       ['Outcome', ({ status }) => outcomeOf(status)],
     ],
-    html`Nobody did anything like this. ${link('/actions', 'Show everything')}`,
-  );
-  return {
-    title: 'Who did what',
-    body: html`${filters({ action: '/actions', label: 'Actions', fields })}${problems}${table}${pages}`,
-  };
+    empty: 'Nobody did anything yet.',
+    around: (table) => html`${problems}${table}`,
+  });
+  return { title: 'Who did what', body };
 }
 
 type Named<Value> = Readonly<Record<string, Value>>;

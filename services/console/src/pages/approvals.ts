@@ -1,14 +1,13 @@
 import { breakOperations, consumerGroups, parkedOperations } from '@pesewa/contracts';
-import { ClientError, inWords, messageOf } from '@pesewa/operator-client';
+import { inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { decide } from '../view/decide.ts';
+import { decide } from '../view/form.ts';
 import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { pathTo } from '../view/links.ts';
-import { listOf } from '../view/list.ts';
-import { type Columns, facts, tableOf, tabs } from '../view/table.ts';
+import { type Columns, facts, listOf, tableOf, tabs } from '../view/table.ts';
 import { age, count, state, time, words } from '../view/values.ts';
-import { choiceOf, doOrShowAgain, isForbidden, part, type Routes, type Visit } from '../visits.ts';
+import { choiceOf, doOrShowAgain, fromEach, type Given, part, type Routes, type Visit } from '../visits.ts';
 import { nameOf } from './break.ts';
 import { describePause, pathOfResume, readPauses } from './pauses.ts';
 import { type KindName, type Proposal, proposalKinds } from './proposals.ts';
@@ -22,14 +21,14 @@ export function addApprovalPages(routes: Routes): void {
   for (const name of names) {
     routes.page(`/approvals/${name}/:id`, (visit) => showProposal(visit, name));
     routes.form(`/approvals/${name}/:id`, (submission) => {
-      const reason = submission.field('reason');
+      const { field, part: named, path } = submission;
       return doOrShowAgain(
         async () => {
-          const what = choiceOf(submission.field, 'what', ['approve', 'reject']);
-          await proposalKinds[name][what](submission, submission.part('id'), reason ?? '');
-          return submission.path;
+          const what = choiceOf(field, 'what', ['approve', 'reject']);
+          await proposalKinds[name][what](submission, named('id'), field('reason') ?? '');
+          return path;
         },
-        (problem) => showProposal(submission, name, { problem, reason }),
+        (problem) => showProposal(submission, name, { problem, given: field }),
       );
     });
   }
@@ -38,33 +37,24 @@ export function addApprovalPages(routes: Routes): void {
 /** What one operator proposed and another must decide, on the page of its path. */
 type Waiting = Pick<Proposal, 'what' | 'path' | 'requestedBy' | 'requestedAt' | 'why'>;
 
-/** The newest of a kind that wait, and whether there are more; or why that is not known. */
-type Found =
-  | { readonly kind: string; readonly waiting: readonly Waiting[]; readonly hasMore: boolean }
-  | string;
-
+/** The newest of a kind that wait, and whether there are more. */
 async function find<Item>(
   kind: string,
   reading: Promise<{ readonly items: readonly Item[]; readonly next: string | null }>,
   of: (item: Item) => Waiting | false | undefined,
-): Promise<Found> {
-  try {
-    const { items, next } = await reading;
-    const waiting = items.flatMap((item) => of(item) || []);
-    return { kind, waiting: waiting.slice(0, NEWEST), hasMore: next !== null || waiting.length > NEWEST };
-  } catch (error) {
-    if (!(error instanceof ClientError) || isForbidden(error)) throw error;
-    return messageOf(error);
-  }
+) {
+  const { items, next } = await reading;
+  const waiting = items.flatMap((item) => of(item) || []).map((one) => ({ ...one, kind }));
+  return { waiting: waiting.slice(0, NEWEST), hasMore: next !== null || waiting.length > NEWEST };
 }
 
 /** Everything that waits for a second operator, by kinds. */
-function readWaiting(visit: Visit): Promise<readonly Found[]> {
+function readWaiting(visit: Visit) {
   const { call } = visit.upstream;
   const query = { waitsForApproval: 'true', limit: NEWEST } as const;
   const resolutions = call('reconciler', breakOperations.list, { query });
   const pauses = readPauses(visit).then((items) => ({ items, next: null }));
-  return Promise.all([
+  const kinds = [
     ...names.map((name) => {
       const { noun, list } = proposalKinds[name];
       return find(noun, list(visit, { status: 'proposed' }), (one) => one);
@@ -88,7 +78,8 @@ function readWaiting(visit: Visit): Promise<readonly Found[]> {
         },
       ),
     ),
-  ]);
+  ];
+  return fromEach(kinds, (found) => found);
 }
 
 const columnsOf = ({ times }: Visit): Columns<Waiting> => [
@@ -101,13 +92,11 @@ const columnsOf = ({ times }: Visit): Columns<Waiting> => [
 async function showInbox(visit: Visit): Promise<Page> {
   const { query, operator } = visit;
   const tab = (['mine', 'decided'] as const).find((one) => one === query('tab')) ?? 'me';
-  const found = await readWaiting(visit);
-  const silent = new Set(found.filter((one) => typeof one === 'string'));
-  const known = found.filter((one) => typeof one !== 'string');
-  const waiting = known
-    .flatMap(({ kind, waiting: newest }) => newest.map((one) => ({ ...one, kind })))
+  const { found, problems } = await readWaiting(visit);
+  const waiting = found
+    .flatMap(({ waiting: newest }) => newest)
     .toSorted((one, other) => other.requestedAt.localeCompare(one.requestedAt));
-  const isCut = silent.size > 0 || known.some(({ hasMore }) => hasMore);
+  const isCut = problems.length > 0 || found.some(({ hasMore }) => hasMore);
   const [mine = [], others = []] = [true, false].map((isOwn) =>
     waiting.filter(({ requestedBy }) => (requestedBy === operator.name) === isOwn),
   );
@@ -124,7 +113,6 @@ async function showInbox(visit: Visit): Promise<Page> {
   const columns = [['Kind', ({ kind }: { readonly kind: string }) => kind] as const, ...columnsOf(visit)];
   const caption = 'The newest of each kind; each is decided on its page';
   const list = tab === 'decided' ? listDecided(visit) : tableOf(caption, shown, columns, empty);
-  const problems = [...silent].map((why) => html`<p class="problem" role="alert">Not available: ${why}</p>`);
   return { title: 'Approvals', body: html`${tabs('Whose', whose)}${problems}${list}` };
 }
 
@@ -153,7 +141,7 @@ function listDecided(visit: Visit): Html {
   return html`${tabs('Kinds', kinds)}${found}<p>${link('/actions', 'Who decided everything else')}</p>`;
 }
 
-type Tried = { readonly problem?: string; readonly reason?: string | undefined };
+type Tried = { readonly problem?: string; readonly given?: Given };
 
 async function showProposal(visit: Visit, name: KindName, tried: Tried = {}): Promise<Page> {
   const { times } = visit;
@@ -197,12 +185,11 @@ function problemOf(problem: string | undefined, { status, approvedBy, rejectedBy
 }
 
 /** The forms of a second operator, while it can be decided. */
-function deciding(visit: Visit, found: Proposal, isKnown: boolean, { reason }: Tried): Html {
+function deciding(visit: Visit, found: Proposal, isKnown: boolean, { given }: Tried): Html {
   const { status, requestedBy, expiresAt, what } = found;
   if (status !== 'proposed') return nothing;
   if (expiresAt !== undefined && Date.parse(expiresAt) <= visit.times.nowMs)
     return html`<p class="problem">It could be approved until ${time(expiresAt, visit.times)}, and has no effect any more.</p>`;
-  const given = { action: visit.path, requestedBy, otherwise: 'nothing changes' };
   const approve = isKnown ? `Approve: ${what}` : undefined;
-  return decide(visit, { ...given, approve, reason });
+  return decide(visit, { action: visit.path, requestedBy, approve, otherwise: 'nothing changes' }, given);
 }

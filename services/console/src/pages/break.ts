@@ -23,8 +23,9 @@ import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
 import { age, amount, state, type TimeView, time, words } from '../view/values.ts';
-import { type Given, only, part, type Routes, type Submission, type Visit } from '../visits.ts';
+import { only, part, type Routes, type Submission, type Visit } from '../visits.ts';
 import { subjectPath } from './breaks.ts';
+import { candidateColumns } from './wallet.ts';
 
 /** What people do with a break by one text: how it is asked for, and what comes of it. */
 const acts = {
@@ -59,7 +60,7 @@ export function addBreakPage(routes: Routes): void {
     addChange(
       routes,
       `/breaks/:id/${act}`,
-      (visit, given) => ask(visit, given, act),
+      (visit) => ask(visit, act),
       (submission) => change(submission, act),
     );
 }
@@ -74,7 +75,7 @@ export function nameOf({ kind, amount: sum, currency, reference }: BreakView): s
   return `${inWords(kind)}${money} (${reference})`;
 }
 
-async function ask(visit: Visit, given: Given, act: Act): Promise<Change> {
+async function ask(visit: Visit, act: Act): Promise<Change> {
   const found = await findBreak(visit);
   const version = String(found.version);
   const [name, label, does, effect] = acts[act];
@@ -86,9 +87,9 @@ async function ask(visit: Visit, given: Given, act: Act): Promise<Change> {
     return { title: submit, about: known, role: 'approver', hidden: { approves, version }, submit, back };
   }
   const title = `${does}: ${nameOf(found)}`;
-  const fields = [{ name, label, value: given(name), isRequired: true, maxLength: 500 }];
+  const fields = [{ name, label, isRequired: true, maxLength: 500 }];
   const about = html`${known}<p>${effect}</p>`;
-  return { title, about, role: 'operator', fields, hidden: { version }, submit: title, back };
+  return { title, about, fields, hidden: { version }, submit: title, back };
 }
 
 async function change({ upstream, field, part: named }: Submission, act: Act): Promise<string> {
@@ -115,12 +116,12 @@ async function showBreak(visit: Visit, found: ShownBreakView): Promise<Page> {
     ['Status', state(status)],
     ['Kind', link(pathOf(['breaks'], { kind }), inWords(kind))],
     ['About', link(subjectPath(found), foreign(found.reference))],
-    ['Rail', rail === null ? undefined : linkTo('rail', rail)],
+    ['Rail', linkTo('rail', rail)],
     ['Owner', owner === null ? 'nobody yet' : link(pathOf(['breaks'], { owner }), foreign(owner))],
     found.resolvedAt === null
       ? ['Open since', html`${time(found.since, times)} (${age(found.since, times)})`]
       : ['Was open', html`${time(found.since, times)} to ${time(found.resolvedAt, times)}`],
-    ['Explanation', found.explanation === null ? undefined : words(found.explanation, times)],
+    ['Explanation', words(found.explanation, times)],
     ['Break', copyable(id)],
   ]);
   const history = tableOf(
@@ -291,10 +292,7 @@ async function candidatesOf({ upstream, times }: Visit, found: ShownBreakView): 
   return html`${tableOf(
     'Payments that may be in the difference',
     run?.candidates ?? [],
-    [
-      ['Payment', ({ reference: payment }) => linkTo('payment', payment)],
-      ['Why', ({ why }) => words(why, times)],
-    ],
+    candidateColumns(times),
     'No payment explains it: look for what was booked, or moved at the rail, without the other side.',
   )}<p>${link(subject, 'How the wallet was compared over time')}</p>`;
 }

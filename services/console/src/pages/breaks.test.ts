@@ -58,7 +58,7 @@ describe('the queue of breaks', () => {
 
   const other = { ...whole, id: 'po-2/status', version: 8 };
   const otherPath = '/breaks/po-2%2Fstatus';
-  const fields = { 'break-0': whole.id, 'version-0': '3', 'break-1': other.id, 'version-1': '8' };
+  const fields = { 'pick-0': whole.id, 'version-0': '3', 'pick-1': other.id, 'version-1': '8' };
   const chosen = { ...answers, [`reconciler GET ${otherPath}`]: other };
 
   it.each([
@@ -74,19 +74,19 @@ describe('the queue of breaks', () => {
       [`reconciler POST ${otherPath}/explain`]: failure,
     });
     const ama = await console.signIn('ama');
-    const { html } = await ama.get(`/breaks/bulk/explain?break-0=${whole.id}&break-4=${other.id}`);
+    const { html } = await ama.get(`/breaks/bulk/explain?pick-0=${whole.id}&pick-4=${other.id}`);
     expect(html).toContain('Explain these 2 breaks');
     const page = await ama.post('/breaks/bulk/explain', { ...fields, explanation: evil });
     expect(changesOf(console)).toEqual([
       [`reconciler POST ${path}/explain`, { explanation: evil, version: 3 }],
       [`reconciler POST ${otherPath}/explain`, { explanation: evil, version: 8 }],
     ]);
-    expect(textOf(page.html)).toContain('Explain: 1 of 2 done');
+    expect(textOf(page.html)).toContain('Explain breaks: 1 of 2 done');
     expect(textOf(page.html)).toMatch(/upstream:GHS\/balance done/);
     expect(textOf(page.html)).toContain(`po-2/status ${why}`);
-    const again = { step: 'foresee', 'break-0': other.id, explanation: evil };
+    const again = { step: 'foresee', 'pick-0': other.id, explanation: evil };
     expect(page.html).toContain('name="step" value="foresee"');
-    expect(page.html).toContain(`name="break-0" value="${other.id}"`);
+    expect(page.html).toContain(`name="pick-0" value="${other.id}"`);
     const retried = await ama.post('/breaks/bulk/explain', again);
     expect(retried.html).toContain('name="version-0" value="8"');
     expect(retried.html).toContain('value="&lt;script&gt;');
@@ -94,7 +94,7 @@ describe('the queue of breaks', () => {
 
   it('have one form to a page, and no two fields of one id', async () => {
     const ama = await openConsole(chosen).signIn('ama');
-    const { html } = await ama.get(`/breaks/bulk/assign?break-0=${whole.id}&break-1=${other.id}`);
+    const { html } = await ama.get(`/breaks/bulk/assign?pick-0=${whole.id}&pick-1=${other.id}`);
     const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);
   });
@@ -102,8 +102,6 @@ describe('the queue of breaks', () => {
   it('lets viewers choose nothing', async () => {
     const viewer = await openConsole(answers).signIn('esi', 'viewer');
     expect((await viewer.get('/breaks')).html).not.toContain('type="checkbox"');
-    expect((await viewer.get(`/breaks/bulk/explain?break-0=${whole.id}`)).html).not.toContain(
-      'Explain these',
-    );
+    expect((await viewer.get(`/breaks/bulk/explain?pick-0=${whole.id}`)).html).not.toContain('Explain these');
   });
 });

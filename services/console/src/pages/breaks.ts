@@ -5,19 +5,22 @@ import {
   breakStatuses,
   statusOperations,
 } from '@pesewa/contracts';
-import { ClientError, inWords, messageOf, RefusedError } from '@pesewa/operator-client';
+import { ClientError, inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { addChange, askAgain, type Change } from '../view/change.ts';
+import { addBulk, chooseColumn } from '../view/bulk.ts';
 import { choiceField } from '../view/form.ts';
-import { dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { dash, foreign, type Html, link, pathOf } from '../view/html.ts';
 import type { Page } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
-import { listOf } from '../view/list.ts';
-import { type Columns, tableOf, tabs } from '../view/table.ts';
-import { age, amount, state, type TimeView, these, words } from '../view/values.ts';
-import type { Given, Routes, Submission, Visit } from '../visits.ts';
+import { type Columns, listOf, tabs } from '../view/table.ts';
+import { age, amount, state, type TimeView, words } from '../view/values.ts';
+import type { Given, Routes, Visit } from '../visits.ts';
 
 const PAGE_SIZE = 50;
+const bulk = [
+  ['assign', 'Assign', 'operator', 'Operator'],
+  ['explain', 'Explain', 'explanation', 'Why they differ'],
+] as const;
 const statuses = ['unresolved', ...breakStatuses, 'any'] as const;
 const texts = [
   ['owner', 'Owner'],
@@ -43,13 +46,20 @@ export function addBreakPages(routes: Routes): void {
   routes.download('/breaks/export', ({ upstream, query }) =>
     upstream.fetch('reconciler', breakOperations.export, { query: narrowedBy(query) }),
   );
-  for (const act of ['assign', 'explain'] as const)
-    addChange(
-      routes,
-      `/breaks/bulk/${act}`,
-      (visit, given) => askAboutPicked(visit, given, act),
-      (submission) => changePicked(submission, act),
-    );
+  for (const [act, does, name, label] of bulk)
+    addBulk(routes, `/breaks/bulk/${act}`, {
+      subject: 'break',
+      noun: 'break',
+      does: (which) => `${does} ${which}`,
+      field: { name, label, isRequired: true, maxLength: 500 },
+      read: ({ upstream }, id) => upstream.call('reconciler', breakOperations.show, { parameters: { id } }),
+      columns: ({ times }) => breakColumns(times),
+      act: ({ upstream, field }, id, version) => {
+        const body = { [name]: field(name) ?? '', version } as never;
+        return upstream.call('reconciler', breakChanges[act], { parameters: { id }, body });
+      },
+      list: '/breaks',
+    });
 }
 
 const statusOf = (query: Given) => statuses.find((one) => one === query('status')) ?? 'unresolved';
@@ -76,22 +86,15 @@ async function showQueue(visit: Visit): Promise<Page> {
     path: ['breaks'],
     caption: 'Breaks, the newest first',
     fields: [
-      choiceField(['kind', 'Kind'], await kindsOf(visit), query('kind'), 'any'),
-      choiceField(['status', 'Status'], statuses, status),
-      ...texts.map(([name, label]) => ({ name, label, value: query(name), maxLength: 120 })),
+      choiceField('kind', 'Kind', await kindsOf(visit), 'any'),
+      choiceField('status', 'Status', statuses),
+      ...texts.map(([name, label]) => ({ name, label, maxLength: 120 })),
     ],
     read: (cursor) =>
       upstream.call('reconciler', breakOperations.list, {
         query: { ...narrowedBy(query), cursor, limit: PAGE_SIZE },
       }),
-    columns: [
-      visit.may('operator') && [
-        'Choose',
-        ({ id }, index) =>
-          html`<input type="checkbox" name="break-${index}" value="${id}" aria-label="Choose ${id}">`,
-      ],
-      ...columnsOf(times),
-    ],
+    columns: [visit.may('operator') && chooseColumn, ...breakColumns(times)],
     empty: html`No break is open: wherever a rail, our books and our records differ, it stands here. ${link('/reconciliation', 'When each was last compared')}`,
     around: (table, items) => (visit.may('operator') && items.length > 0 ? choosing(table) : table),
   });
@@ -116,7 +119,8 @@ async function kindsOf({ upstream, query }: Visit): Promise<readonly string[]> {
   return [...new Set([...(breaks ?? []).map(({ kind }) => kind), query('kind') ?? []].flat())].toSorted();
 }
 
-const columnsOf = (times: TimeView): Columns<BreakView> => [
+/** The columns of breaks. */
+export const breakColumns = (times: TimeView): Columns<BreakView> => [
   ['Break', ({ id, kind }) => linkTo('break', id, inWords(kind))],
   ['About', (one) => link(subjectPath(one), foreign(one.reference))],
   ['Amount', ({ id, amount: sum, currency }) => amount(sum, currency, pathTo('break', id)), 'number'],
@@ -127,73 +131,3 @@ const columnsOf = (times: TimeView): Columns<BreakView> => [
   ['What differs', ({ detail }) => words(detail, times)],
   ['Explanation', ({ explanation }) => words(explanation, times)],
 ];
-
-/** The breaks that were chosen on a page, with their versions if they were shown. */
-const pickedOf = (given: Given) =>
-  Array.from({ length: PAGE_SIZE }, (_, index) => ({
-    id: given(`break-${index}`) ?? '',
-    version: given(`version-${index}`),
-  })).filter(({ id }) => id !== '');
-
-const bulk = {
-  assign: { does: 'Assign', field: 'operator', label: 'Operator' },
-  explain: { does: 'Explain', field: 'explanation', label: 'Why they differ' },
-} as const;
-
-async function askAboutPicked(visit: Visit, given: Given, act: keyof typeof bulk): Promise<Change> {
-  const found = await Promise.all(
-    pickedOf(given).map(({ id }) =>
-      visit.upstream.call('reconciler', breakOperations.show, { parameters: { id } }),
-    ),
-  );
-  const { does, field, label } = bulk[act];
-  const empty = html`No break is chosen: ${link('/breaks', 'choose some in the queue')}.`;
-  const versions = found.flatMap(({ id, version }, index): [string, string][] => [
-    [`break-${index}`, id],
-    [`version-${index}`, String(version)],
-  ]);
-  return {
-    title: `${does} several breaks at once`,
-    about: tableOf('The chosen breaks as they stand now', found, columnsOf(visit.times), empty),
-    role: 'operator',
-    fields: [{ name: field, label, value: given(field), isRequired: true, maxLength: 500 }],
-    hidden: Object.fromEntries(versions),
-    submit: found.length === 0 ? undefined : `${does} ${these(found.length, 'break')}`,
-    back: ['/breaks', 'Back to the queue'],
-  };
-}
-
-/** Changes each of the chosen breaks by itself: one that fails stops no other, and hides no other's outcome. */
-async function changePicked(submission: Submission, act: keyof typeof bulk): Promise<Page> {
-  const { upstream, field } = submission;
-  const { does, field: name } = bulk[act];
-  const written = field(name) ?? '';
-  const outcomes = await Promise.all(
-    pickedOf(field).map(async ({ id, version }) => {
-      const body = { [name]: written, version: Number(version) } as never;
-      const change = upstream.call('reconciler', breakChanges[act], { parameters: { id }, body });
-      const why = await change.then(
-        () => undefined,
-        (error: unknown) => {
-          if (error instanceof ClientError) return messageOf(error);
-          throw error;
-        },
-      );
-      return { id, why };
-    }),
-  );
-  const failed = outcomes.filter(({ why }) => why !== undefined);
-  const again = Object.fromEntries(failed.map(({ id }, index) => [`break-${index}`, id]));
-  const shown = tableOf(
-    'What became of each',
-    outcomes,
-    [
-      ['Break', ({ id }) => linkTo('break', id)],
-      ['Outcome', ({ why }) => state(why === undefined ? 'done' : 'failed')],
-      ['Why', ({ why }) => words(why, submission.times)],
-    ],
-    'No break was chosen.',
-  );
-  const body = html`${shown}${failed.length === 0 ? nothing : askAgain(submission, { ...again, [name]: written }, `Look at the ${failed.length} that failed`)}<p>${link('/breaks', 'Back to the queue')}</p>`;
-  return { title: `${does}: ${outcomes.length - failed.length} of ${outcomes.length} done`, body };
-}

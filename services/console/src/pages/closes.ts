@@ -14,17 +14,17 @@ import { section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { type Columns, cells, facts, twoLines } from '../view/table.ts';
 import { count, counted, state, type TimeView, time, words } from '../view/values.ts';
-import type { Given, Routes, Visit } from '../visits.ts';
-import { addRunPages, breakLinks, daysOf, periodText, railOptions, resultLinks, side } from './match-runs.ts';
+import { type Given, momentOf, type Routes, type Visit } from '../visits.ts';
+import { addRunPages, breakLinks, periodText, railOptions, resultLinks, side } from './match-runs.ts';
 
 const home = ['reconciliation', 'closes'];
 const NEW = `${pathOf(home)}/new`;
 
 /** Adds the pages of daily closes: what makes one, the list, and each with its records. */
 export function addClosePages(routes: Routes): void {
-  addChange(routes, NEW, ask, async ({ upstream, field, times }) => {
-    const body = windowOf(field, times);
-    return pathTo('close', (await upstream.call('reconciler', closeOperations.open, { body })).id);
+  addChange(routes, NEW, ask, async (sent) => {
+    const body = windowOf(sent, sent.field);
+    return pathTo('close', (await sent.upstream.call('reconciler', closeOperations.open, { body })).id);
   });
   addRunPages(routes, {
     home: 'closes',
@@ -45,27 +45,22 @@ export function addClosePages(routes: Routes): void {
   });
 }
 
-function windowOf(given: Given, times: TimeView): CloseRequest {
-  const [from, rail] = [given('from'), given('rail')];
-  return { ...daysOf(from, given('to') ?? from, times), ...(rail !== undefined && { rail }) };
+function windowOf(visit: Visit, given: Given): CloseRequest {
+  const [from, rail] = [momentOf(visit, given, 'from'), given('rail')];
+  const to = momentOf(visit, given, given('to') === undefined ? 'from' : 'to', 'end');
+  return { ...(from && { from }), ...(to && { to }), ...(rail !== undefined && { rail }) };
 }
 
-async function ask(visit: Visit, given: Given): Promise<Change> {
+async function ask(visit: Visit): Promise<Change> {
   const { times } = visit;
   const yesterday = dayAt(startOfDay(dayAt(times.nowMs, times.zone), times.zone).getTime() - 1, times.zone);
   return {
     title: 'Make a close',
     about: html`<p>A close looks up every payment that ended in its days again at its rail, and compares both.</p>`,
-    role: 'operator',
     fields: [
-      { name: 'from', label: 'First day', type: 'date', value: given('from') ?? yesterday },
-      { name: 'to', label: 'Last day, if not the same', type: 'date', value: given('to') },
-      {
-        name: 'rail',
-        label: 'Rail',
-        value: given('rail'),
-        options: [['', 'every rail'], ...(await railOptions(visit))],
-      },
+      { name: 'from', label: 'First day', type: 'date', value: yesterday },
+      { name: 'to', label: 'Last day, if not the same', type: 'date' },
+      { name: 'rail', label: 'Rail', options: [['', 'every rail'], ...(await railOptions(visit))] },
     ],
     submit: 'Make the close',
     back: [pathOf(home), 'All closes'],
@@ -96,14 +91,14 @@ function railOf({ rail }: Pick<CloseView, 'rail'>): Content {
 function progressOf({ id, status, done, payments }: CloseView): Content {
   if (done === null || payments === null) return 'how many is not known yet';
   if (status === 'done') return link(pathTo('close', id), counted(payments, 'payment'));
-  return html`<progress max="${Math.max(payments, 1)}" value="${done}" aria-label="How many are looked up"></progress> ${count({ count: done })} of ${count({ count: payments })}${status === 'gathering' ? ' so far' : ''}`;
+  return html`<progress max="${Math.max(payments, 1)}" value="${done}" aria-label="How many are looked up"></progress> ${count(done)} of ${count(payments)}${status === 'gathering' ? ' so far' : ''}`;
 }
 
 function standing(close: CloseView, times: TimeView): Content {
   const { id, late, finishedAt } = close;
   return facts([
     ...cells(closeColumns(times).slice(0, -1), close),
-    ['Came late', late === 0 ? undefined : count({ count: late })],
+    ['Came late', late === 0 ? undefined : count(late)],
     ['Done', time(finishedAt, times)],
     ['Id', copyable(id)],
   ]);

@@ -10,7 +10,7 @@ import {
 import { describeRealignment, inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change, type Foreseen } from '../view/change.ts';
-import { reasonField } from '../view/decide.ts';
+import { reasonField } from '../view/form.ts';
 import { type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
@@ -83,10 +83,7 @@ async function ask(visit: Visit, given: Given): Promise<Change> {
     title: `Partition ${place.partition} of ${place.topic} at ${service}: ${inWords(one.state)}`,
     about: html`${isStopped ? html`<p class="problem">${one.reason}. ${one.remedy}</p>` : nothing}${section('Facts', factsOf(visit, one))}`,
     role: isStopped ? 'operator' : 'viewer',
-    ...(isStopped && {
-      fields: [reasonField(given('reason'))],
-      foresee: () => foresee(visit, given),
-    }),
+    ...(isStopped && { fields: [reasonField], foresee: () => foresee(visit, given) }),
     back: [SERVICES, 'All services'],
   };
 }

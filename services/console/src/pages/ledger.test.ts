@@ -119,7 +119,7 @@ describe('a statement', () => {
 
   it.each([
     ['from=x', 'from: x is no time: write 27/11/2026'],
-    ['to=2026-02-31', 'to: the calendar has no day 2026-02-31'],
+    ['to=2026-02-31', 'to: 2026-02-31 is no time: write 27/11/2026'],
   ])('names the field of a wrong day: %s', async (query, why) => {
     const { text, status, asked: found } = await page(`${PATH}?${query}`, { [asked]: statement });
     expect([status, found]).toEqual([200, []]);

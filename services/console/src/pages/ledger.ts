@@ -11,8 +11,6 @@ import {
   dayAt,
   describeAccount,
   inWords,
-  nextDay,
-  RefusedError,
   startOfDay,
   statedAccount,
   sumsByCurrency,
@@ -124,20 +122,14 @@ async function readStatement(
   page: { readonly to?: string; readonly cursor?: string | undefined; readonly limit?: number },
 ): Promise<AccountStatementView> {
   const { zone, nowMs } = visit.times;
-  const from = boundOf(visit, 'from') ?? startOfDay(dayAt(nowMs, zone), zone).toISOString();
-  const query = { account: visit.part('account'), from, to: boundOf(visit, 'to'), ...page };
+  const from = momentOf(visit, visit.query, 'from') ?? startOfDay(dayAt(nowMs, zone), zone).toISOString();
+  const query = {
+    account: visit.part('account'),
+    from,
+    to: momentOf(visit, visit.query, 'to', 'end'),
+    ...page,
+  };
   return visit.upstream.call('ledger', accountOperations.statement, { query });
-}
-
-/** A bound of the period; a day of `to` belongs to it. */
-function boundOf(visit: Visit, name: 'from' | 'to'): string | undefined {
-  const { zone } = visit.times;
-  const day = visit.query(name)?.replace(/^(\d\d)\/(\d\d)\/(\d{4})$/, '$3-$2-$1') ?? '';
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return momentOf(visit, visit.query, name);
-  const atMs = Date.parse(day);
-  if (Number.isNaN(atMs) || !new Date(atMs).toISOString().startsWith(day))
-    throw new RefusedError(`${name}: the calendar has no day ${visit.query(name)}`, 422);
-  return startOfDay(name === 'to' ? nextDay(day) : day, zone).toISOString();
 }
 
 /** Where the account leads to, and the orders that may concern it. */
@@ -173,7 +165,7 @@ function period({ part: partOf, query, times }: Visit): Html {
     link(pathTo('account', account, { from: dayBefore(days) }), words),
   );
   const csv = pathOf(['ledger', 'accounts', account, 'statement.csv'], { from, to });
-  return html`${filters({ action: pathTo('account', account), label: 'Period', fields })}<p class="actions">${links}${link(csv, 'Save as CSV')}</p>`;
+  return html`${filters(() => undefined, { action: pathTo('account', account), label: 'Period', fields })}<p class="actions">${links}${link(csv, 'Save as CSV')}</p>`;
 }
 
 function entries(visit: Visit, statement: AccountStatementView | undefined): Html {
@@ -209,13 +201,8 @@ function entries(visit: Visit, statement: AccountStatementView | undefined): Htm
       growsByDebits(account) ? 'debits: what we own or spent' : 'credits: what we owe or earned',
     ],
   ]);
-  const pages = pager({
-    next,
-    // The end is kept, so that what comes meanwhile does not move the pages.
-    pathAfter: (cursor) => pathTo('account', account, { from, to, cursor }),
-    isFirst: visit.query('cursor') === undefined,
-    words: ['First entries', 'Later entries'],
-  });
+  // The end is kept, so that what comes meanwhile does not move the pages.
+  const pages = pager(visit, next, (cursor) => pathTo('account', account, { from, to, cursor }));
   return html`${known}${tableOf('Entries, the oldest first', items, columns, 'No entry in this period: choose a longer one.')}${pages}`;
 }
 

@@ -1,13 +1,12 @@
 import { type CloseRecordView, type closeOperations, statusOperations } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { inWords, nextDay, RefusedError, startOfDay } from '@pesewa/operator-client';
+import { inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { type Content, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { linkTo } from '../view/links.ts';
-import { listOf } from '../view/list.ts';
-import { type Columns, tabs } from '../view/table.ts';
+import { type Columns, listOf, tabs } from '../view/table.ts';
 import { count, type TimeView, timeText } from '../view/values.ts';
 import { only, type Routes, type Visit } from '../visits.ts';
 
@@ -68,7 +67,6 @@ export function addRunPages<Run, Item>(routes: Routes, runs: Runs<Run, Item>): v
           call('reconciler', records, { parameters, query: { result, cursor } }) as Promise<never>,
         columns: (items) => runs.recordColumns(visit.times, items),
         empty: html`Nothing here so far. ${result !== undefined && link(pathOf(path), 'Show all')}`,
-        words: ['First', 'More'],
       }),
     ]);
     const [title, counts, moves, about] = runs.show(run, visit.times);
@@ -88,19 +86,6 @@ export function addRunPages<Run, Item>(routes: Routes, runs: Runs<Run, Item>): v
 export function periodText(from: string | null, to: string | null, { zone }: TimeView): string {
   const text = (at: string | null) => (at === null ? 'the first line' : timeText(at, zone).slice(0, 16));
   return `${text(from)} to ${to === null ? 'the last one' : text(to)}`;
-}
-
-/** The period of days in the zone of the pages; absent days leave it open. */
-export function daysOf(
-  from: string | undefined,
-  to: string | undefined,
-  { zone }: TimeView,
-): { readonly from?: string; readonly to?: string } {
-  const start = (day: string) => startOfDay(day, zone).toISOString();
-  for (const day of [from, to])
-    if (day !== undefined && !z.iso.date().safeParse(day).success)
-      throw new RefusedError('from and to must be days of the calendar', 422);
-  return { ...(from && { from: start(from) }), ...(to && { to: start(nextDay(to)) }) };
 }
 
 /** The rails that are configured, for a choice: also those without a comparison so far. */
@@ -142,7 +127,7 @@ export function resultLinks(
   if (found.length === 0) return results === null ? nothing : html`nothing to compare`;
   const all = found.reduce((sum, [, number]) => sum + number, 0);
   const tab = (result: string | undefined, number: number, words: string) =>
-    [pathOf(path, { result }), html`${count({ count: number })} ${words}`, result === chosen] as const;
+    [pathOf(path, { result }), html`${count(number)} ${words}`, result === chosen] as const;
   const views = found.map(([result, number]) => tab(result, number, inWords(result)));
   return tabs(`Results of ${path.at(-1) ?? ''}`, [...views, tab(undefined, all, 'in all')]);
 }

@@ -152,16 +152,11 @@ async function ask(visit: Visit, given: Given): Promise<Change> {
     visit,
     currency,
   );
-  // An empty field of a form that was sent takes a setting away.
-  const isWritten = given('written') !== undefined;
-  const fields = [...questions, { name: 'reason', label: 'Reason', value: undefined, maxLength: 200 }].map(
-    (one) => ({ ...one, value: given(one.name) ?? (isWritten ? undefined : one.value) }),
-  );
   const isAsked = questions.some(({ name }) => name === 'currency');
   return {
     ...change,
-    fields,
-    hidden: { written: 'yes', ...(!isAsked && { currency }) },
+    fields: [...questions, { name: 'reason', label: 'Reason', maxLength: 200 }],
+    hidden: isAsked ? {} : { currency },
     foresee: () => foresee(visit, bodyOf(questions, given)),
   };
 }

@@ -124,7 +124,7 @@ describe('a change', () => {
   const foreseen = { fields: change.fields };
   const foresee = async (kind: string, fields: Readonly<Record<string, string>>, answers: Answers) => {
     const { signIn, asked } = openConsole({ ...about, ...answers });
-    const sent = { step: 'foresee', written: 'yes', ...fields };
+    const sent = { step: 'foresee', ...fields };
     const { html } = await (await signIn('ama')).post(`/merchants/demo/changes/${kind}`, sent);
     return { html, text: textOf(html), asked };
   };
@@ -269,7 +269,6 @@ describe('a change', () => {
   it('that is refused is shown again with the reason and what was written', async () => {
     const refused = answered(409, { code: 'impossible', message: 'payouts has two keys already' });
     const { status, html } = await take('add-key', refused, {
-      written: 'yes',
       scopes: 'payouts',
       reason: 'next',
       body: '{"scopes":["payouts"]}',

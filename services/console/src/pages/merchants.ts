@@ -10,8 +10,7 @@ import { html } from 'hono/html';
 import { copyable, dash, foreign, type Html, isolated, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
-import { listOf } from '../view/list.ts';
-import { facts, tableOf } from '../view/table.ts';
+import { facts, listOf, tableOf } from '../view/table.ts';
 import { amount, state, type TimeView, time, words } from '../view/values.ts';
 import { part, type Routes, type Visit } from '../visits.ts';
 
@@ -73,7 +72,6 @@ async function showMerchants(visit: Visit): Promise<Page> {
       ),
     ],
     empty: 'No merchants: to create one, see pesewa merchants create --help',
-    words: ['First', 'More'],
   });
   return { title: 'Merchants', body };
 }

@@ -70,15 +70,10 @@ const bodyOf = (kind: OrderKindName, given: Given) =>
 
 function ask(visit: Visit, given: Given): Change {
   const kind = kindOf(given);
-  const common = { role: 'operator', back: ['/ledger', 'Back to the ledger'] } as const;
-  if (!kind) return { ...common, title: 'Propose an order of money', about: orderLinks(visit) };
-  return {
-    ...common,
-    title: titleOf(kind),
-    fields: fieldsOf(kind, given),
-    hidden: { kind },
-    foresee: () => foresee(visit, kind, given),
-  };
+  const back = ['/ledger', 'Back to the ledger'] as const;
+  if (!kind) return { title: 'Propose an order of money', about: orderLinks(visit), back };
+  const fields = fieldsOf(kind);
+  return { title: titleOf(kind), fields, hidden: { kind }, foresee: () => foresee(visit, kind, given), back };
 }
 
 const questions = [
@@ -89,24 +84,24 @@ const questions = [
   ['amount', 'Amount', 'Such as 2500.50 or 2,500.50'],
   ['reason', 'Reason', 'Without names or numbers of people'],
 ] as const;
-const directions: Partial<Record<OrderKindName, Field['options']>> = {
-  adjust: [
-    ['credit', 'the merchant gets more'],
-    ['debit', 'the merchant gets less'],
-  ],
-  suspense: [
-    ['surplus', 'the rail has more than our float'],
-    ['shortage', 'the rail has less than our float'],
-  ],
-};
+const directions = {
+  credit: 'the merchant gets more',
+  debit: 'the merchant gets less',
+  surplus: 'the rail has more than our float',
+  shortage: 'the rail has less than our float',
+} as const;
 
-function fieldsOf(kind: OrderKindName, given: Given): readonly Field[] {
-  const options = directions[kind];
-  const asked = questions.filter(([name]) => name in shapeOf(kind));
-  return asked.map(([name, label, hint]) => {
-    const field = { name, label, hint, value: given(name), isRequired: name !== 'reason' };
-    return { ...field, ...(name === 'direction' && options && { options }) };
-  });
+function fieldsOf(kind: OrderKindName): readonly Field[] {
+  const shape = shapeOf(kind);
+  return questions
+    .filter(([name]) => name in shape)
+    .map(([name, label, hint]) => {
+      const options =
+        name === 'direction' &&
+        'direction' in shape &&
+        shape.direction.options.map((code) => [code, directions[code]] as const);
+      return { name, label, hint, isRequired: name !== 'reason', ...(options && { options }) };
+    });
 }
 
 /** The order as it was written, once the ledger's own contract has read it. */
@@ -174,7 +169,6 @@ async function askToCorrect(visit: Visit, given: Given): Promise<Change> {
   const { id, currency } = found;
   const common: Change = {
     title: `Correct our books: ${nameOf(found)}`,
-    role: 'operator',
     back: [pathTo('break', id), 'Back to the break'],
   };
   const uncorrectable = whyUncorrectable(found);
@@ -187,23 +181,27 @@ async function askToCorrect(visit: Visit, given: Given): Promise<Change> {
   }
   const wanted = correctionFor(found);
   const signs = '+ if our float, or the wallet, gets more, and - if it gets less';
-  const written = (name: string, label: string) => ({ name, label, value: given(name) });
   const why = { maxLength: REASON_LENGTH_MAX, isRequired: true };
   return {
     ...common,
     about: html`<p>An order corrects our books against suspense. Another operator approves it; once it is booked, the break is resolved.</p>`,
     fields: [
       {
-        ...written('amount', 'Amount'),
-        value: given('amount') ?? (wanted && signed(wanted)),
+        name: 'amount',
+        label: 'Amount',
+        value: wanted && signed(wanted),
         isRequired: true,
         hint: wanted
           ? `${displayAmount(wanted, currency ?? '', 'exceptZero')} makes both sides the same; write ${signs}`
           : `with ${signs}`,
       },
-      { ...written('merchant', "Instead of our float, a merchant's wallet"), hint: 'the id of the merchant' },
-      ...(currency === null ? [written('currency', 'Currency')] : []),
-      { ...written('explanation', 'Why'), ...why, hint: 'without names or numbers of people' },
+      {
+        name: 'merchant',
+        label: "Instead of our float, a merchant's wallet",
+        hint: 'the id of the merchant',
+      },
+      ...(currency === null ? [{ name: 'currency', label: 'Currency' }] : []),
+      { name: 'explanation', label: 'Why', ...why, hint: 'without names or numbers of people' },
     ],
     foresee: async () =>
       foreseen(visit, requestOf(given, found), {

@@ -46,7 +46,7 @@ describe('parked messages', () => {
     expect(asked.filter(({ what }) => what.endsWith('GET /parked?state=parked'))).toHaveLength(5);
     expect(html).toContain(`href="${path}"`);
     expect(html).toContain(
-      'href="/webhooks/parked?service=ledger&amp;state=parked&amp;cursor=1.x">Older</a>',
+      'href="/webhooks/parked?service=ledger&amp;state=parked&amp;cursor=1.x">Next page</a>',
     );
     expect(textOf(html)).toContain('Not available: reconciler: no database');
     expect(textOf(html)).toContain('payout-gateway could apply every message.');

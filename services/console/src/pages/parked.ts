@@ -7,13 +7,11 @@ import {
 } from '@pesewa/contracts';
 import { describeParked, inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { decide, reasonField } from '../view/decide.ts';
-import { choiceField, type Field, filters, form } from '../view/form.ts';
+import { choiceField, decide, type Field, filters, form, reasonField } from '../view/form.ts';
 import { copyable, foreign, type Html, link, nothing } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
-import { listOf } from '../view/list.ts';
-import { facts } from '../view/table.ts';
+import { facts, listOf } from '../view/table.ts';
 import { age, state, time, withTimes, words } from '../view/values.ts';
 import {
   choiceOf,
@@ -44,10 +42,10 @@ async function showList(visit: Visit): Promise<Page> {
   const asked = consumerGroups.filter((name) => service === undefined || name === service);
   const lists = await Promise.all(asked.map((name) => listAt(visit, name, code)));
   const fields = [
-    choiceField(['service', 'Service'], consumerGroups, service, 'all'),
-    choiceField(['state', 'State'], [...parkedStates, 'any'], code),
+    choiceField('service', 'Service', consumerGroups, 'all'),
+    choiceField('state', 'State', [...parkedStates, 'any']),
   ];
-  const body = html`${filters({ action: '/webhooks/parked', label: 'Which messages', fields })}${asked.map((name, index) => section(name, lists[index]))}`;
+  const body = html`${filters(query, { action: '/webhooks/parked', label: 'Which messages', fields })}${asked.map((name, index) => section(name, lists[index]))}`;
   return { title: 'Messages that could not be applied', body };
 }
 
@@ -126,14 +124,14 @@ function decisions(visit: Visit, { id, discard }: ParkedDetailView, given: Given
   const action = pathTo('parked', id);
   const asked = given('what');
   const button = (what: string, submit: string, fields: readonly Field[]) =>
-    form({ csrf, action, hidden: { what }, fields, submit, problem: asked === what ? problem : undefined });
+    form({ csrf, action, hidden: { what }, fields, given, submit, ...(asked === what && { problem }) });
   const replay = () => button('replay', 'Apply the message again', []);
   const propose = () => html`<p>It never has an effect then. Another operator must approve that.</p>
-${button('discard', 'Propose to discard the message', [reasonField(given('reason'))])}`;
+${button('discard', 'Propose to discard the message', [reasonField])}`;
   const discarding =
     discard?.status === 'proposed'
       ? html`<p>${discard.requestedBy} proposed at ${time(discard.requestedAt, times)} that it never has an effect: ${foreign(discard.reason)}</p>
-${decide(visit, { action, requestedBy: discard.requestedBy, approve: 'Discard the message for good', otherwise: 'the message stays parked', reason: given('reason'), hidden: { requestedAt: discard.requestedAt }, problem: asked === 'replay' ? undefined : problem })}`
+${decide(visit, { action, requestedBy: discard.requestedBy, approve: 'Discard the message for good', otherwise: 'the message stays parked', hidden: { requestedAt: discard.requestedAt }, problem: asked === 'replay' ? undefined : problem }, given)}`
       : only(visit, 'operator', propose);
   return html`${section('Apply it', html`<p>What took effect already stays as it is.</p>${only(visit, 'operator', replay)}`)}
 ${section('Discard it', discarding)}`;
@@ -143,13 +141,14 @@ async function act({ upstream, part, field }: Submission): Promise<string> {
   const id = part('id');
   const service = serviceOf(id);
   const what = choiceOf(field, 'what', ['replay', 'discard', 'approve', 'reject']);
-  const given = { parameters: { id } };
-  const { replay, discard, approve, reject } = parkedOperations;
-  const reason = field('reason') ?? '';
-  const requestedAt = field('requestedAt') ?? '';
-  if (what === 'replay') await upstream.call(service, replay, given);
-  else if (what === 'discard') await upstream.call(service, discard, { ...given, body: { reason } });
-  else if (what === 'approve') await upstream.call(service, approve, { ...given, body: { requestedAt } });
-  else await upstream.call(service, reject, { ...given, body: { requestedAt, reason } });
+  const [reason = '', requestedAt = ''] = ['reason', 'requestedAt'].map(field);
+  const bodies = {
+    replay: undefined,
+    discard: { reason },
+    approve: { requestedAt },
+    reject: { requestedAt, reason },
+  };
+  const given = { parameters: { id }, body: bodies[what] };
+  await upstream.call(service, parkedOperations[what], given);
   return pathTo('parked', id);
 }

@@ -2,8 +2,7 @@ import { type PauseView, pauseOperations, pauseScopes } from '@pesewa/contracts'
 import { describeScope, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change } from '../view/change.ts';
-import { reasonField } from '../view/decide.ts';
-import { choiceField, filters } from '../view/form.ts';
+import { choiceField, filters, reasonField } from '../view/form.ts';
 import { type Html, link, pathOf } from '../view/html.ts';
 import { pathTo } from '../view/links.ts';
 import { age, state, time, words } from '../view/values.ts';
@@ -97,20 +96,18 @@ export const describePause = ({ what, ...subject }: Subject): string => `${what}
 /** First asks what is meant, then why. */
 function askPause(_: Visit, given: Given): Change {
   const fields = [
-    choiceField(['what', 'Pause'], whats, given('what')),
-    choiceField(['scope', 'Of'], pauseScopes, given('scope')),
-    { name: 'name', label: 'Rail or merchant', value: given('name'), hint: 'Its id, unless all are meant' },
+    choiceField('what', 'Pause', whats),
+    choiceField('scope', 'Of', pauseScopes),
+    { name: 'name', label: 'Rail or merchant', hint: 'Its id, unless all are meant' },
   ];
-  const choose = filters({ action: '/rails/pause', label: 'What to pause', fields });
-  const common = { role: 'operator', back: ['/rails', 'Rails'] } as const;
-  if (given('what') === undefined) return { ...common, title: 'Pause', about: choose };
+  const choose = filters(given, { action: '/rails/pause', label: 'What to pause', fields });
+  if (given('what') === undefined) return { title: 'Pause', about: choose, back: ['/rails', 'Rails'] };
   const subject = subjectOf(given);
   const submit = `Pause ${describePause(subject)}`;
   return {
-    ...common,
     title: `${submit}?`,
     about: html`<p>Within a second nothing more of it goes to a rail. What is accepted already waits, and what was sent goes on. New requests are turned away, without the reason. It takes two operators to resume.</p>`,
-    fields: [reasonField(given('reason'))],
+    fields: [reasonField],
     hidden: hiddenOf(subject),
     submit,
     isDangerous: true,

@@ -43,8 +43,7 @@ export function addPaymentForms(routes: Routes): void {
 
 const pathOfOwn = ({ part }: Visit) => pathTo('payment', part('reference'));
 
-const common = (visit: Visit) =>
-  ({ role: 'operator', back: [pathOfOwn(visit), 'Back to the payment'] }) as const;
+const backOf = (visit: Visit) => [pathOfOwn(visit), 'Back to the payment'] as const;
 
 function cancellation(visit: Visit): Change {
   const reference = visit.part('reference');
@@ -56,7 +55,7 @@ function cancellation(visit: Visit): Change {
     const shown = html`<p>This payout of ${money} (${foreign(found.merchantReference)} of ${foreign(found.merchantId)}) was not sent to ${found.rail}, and will not be. It ends as FAILED, ${money} and our fee of ${fee} go back to the merchant's wallet, and the merchant is told by a webhook. Nothing undoes it.</p>`;
     return { shown, submit: `Cancel the payout of ${money} for good`, isDangerous: true };
   };
-  return { ...common(visit), title: `Cancel payout ${reference}`, foresee };
+  return { title: `Cancel payout ${reference}`, foresee, back: backOf(visit) };
 }
 
 /** The proposal as it is written so far. */
@@ -86,34 +85,34 @@ async function decision(visit: Visit, given: Given): Promise<Change> {
     };
   };
   return {
-    ...common(visit),
     title: `Propose a decision about ${reference}`,
     about: why
       ? html`<p>${linkTo('break', why.id, inWords(why.kind))}: ${foreign(why.detail)}</p>`
       : html`<p>No break of this payment asks for a decision now.</p>`,
-    fields: fieldsOf(kind, given),
+    fields: fieldsOf(kind),
     foresee,
+    back: backOf(visit),
   };
 }
 
-function fieldsOf(kind: 'payout' | 'collection', given: Given): readonly Field[] {
+function fieldsOf(kind: 'payout' | 'collection'): readonly Field[] {
   const text = { maxLength: NOTE_LENGTH_MAX, isLong: true } as const;
   const hint = 'How do you know? Without names or numbers of people.';
-  const note = { ...text, name: 'note', label: 'Reason', value: given('note'), hint };
+  const note = { ...text, name: 'note', label: 'Reason', hint };
   if (kind === 'payout') {
     const options = [
       ['failed', 'it failed: the rail has not paid, and will not'],
       ['completed', 'it completed: the rail paid the amount asked'],
     ] as const;
     return [
-      { name: 'outcome', label: 'How it ended', value: given('outcome'), options },
+      { name: 'outcome', label: 'How it ended', options },
       { ...note, isRequired: true },
     ];
   }
   const despite = 'Only for more than twice what was asked: why it is right all the same.';
   return [
-    { name: 'amount', label: 'What the customer paid', value: given('amount'), isRequired: true },
+    { name: 'amount', label: 'What the customer paid', isRequired: true },
     note,
-    { ...text, name: 'despite', label: 'Despite', value: given('despite'), hint: despite },
+    { ...text, name: 'despite', label: 'Despite', hint: despite },
   ];
 }

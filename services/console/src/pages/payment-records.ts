@@ -10,7 +10,7 @@ import { html } from 'hono/html';
 import { foreign, type Html, link, pathOf, sign } from '../view/html.ts';
 import { section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToEntry } from '../view/links.ts';
-import { type Columns, tableOf } from '../view/table.ts';
+import { type Columns, tableOf, tabs } from '../view/table.ts';
 import { age, amount, state, time, words } from '../view/values.ts';
 import type { Visit } from '../visits.ts';
 
@@ -27,10 +27,9 @@ export function timelineOf({ times, query }: Visit, { reference, lines }: Known)
   const shown = { newest: lines.slice(-LINES_SHOWN), all: lines, failures };
   const named = query('show');
   const show = named === 'all' || named === 'failures' ? named : 'newest';
-  const tabs = Object.entries(shown).map(([name, { length }]) =>
-    name === show
-      ? html`<strong aria-current="true">${name} (${length})</strong> `
-      : html`${link(pathOf(['payments', reference], { show: name }), `${name} (${length})`)} `,
+  const views = Object.entries(shown).map(
+    ([name, { length }]) =>
+      [pathOf(['payments', reference], { show: name }), `${name} (${length})`, name === show] as const,
   );
   const table = tableOf(
     'The newest first, each by the clock of its service',
@@ -43,7 +42,7 @@ export function timelineOf({ times, query }: Visit, { reference, lines }: Known)
     ],
     'Nothing went wrong.',
   );
-  return html`<p class="tabs">${tabs}</p>${table}`;
+  return html`${tabs('Lines', views)}${table}`;
 }
 
 function pathOfLine({

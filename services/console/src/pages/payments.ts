@@ -4,10 +4,9 @@ import { choiceField } from '../view/form.ts';
 import { foreign, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
-import { listOf } from '../view/list.ts';
-import { tabs } from '../view/table.ts';
+import { listOf, tabs } from '../view/table.ts';
 import { age, amount, state } from '../view/values.ts';
-import { momentOf, type Routes, type Visit } from '../visits.ts';
+import type { Routes, Visit } from '../visits.ts';
 import { gateways } from './pauses.ts';
 import { stepText } from './payment.ts';
 
@@ -22,13 +21,13 @@ export function addPaymentsPage(routes: Routes): void {
 async function showPayments(visit: Visit): Promise<Page> {
   const { query, times, upstream } = visit;
   const of = query('of') === 'collections' ? 'collections' : 'payouts';
-  const field = (name: string, label: string) => ({ name, label, value: query(name), maxLength: 64 });
-  const asked = states.find((one) => one === query('status'));
+  const field = (name: string, label: string) => ({ name, label, maxLength: 64 });
+  const named = states.find((one) => one === query('status'));
   const list = await listOf(visit, {
     path: ['payments'],
     caption: 'The newest first, by when they were accepted; archived ones are not among them',
     fields: [
-      choiceField(['status', 'State'], states, asked, 'any'),
+      choiceField('status', 'State', states, 'any'),
       field('merchant', 'Merchant'),
       field('merchantReference', "Merchant's reference"),
       field('rail', 'Rail'),
@@ -37,19 +36,11 @@ async function showPayments(visit: Visit): Promise<Page> {
       field('to', `Before, in ${times.zone}`),
     ],
     kept: ['of'],
-    read: async (cursor) =>
-      upstream.call(gateways[of], paymentOperations.list, {
-        query: {
-          merchant: query('merchant'),
-          merchantReference: query('merchantReference'),
-          rail: query('rail'),
-          operatorCode: query('operator'),
-          ...(asked === 'open' ? { open: 'true' } : { status: asked }),
-          from: momentOf(visit, query, 'from'),
-          to: momentOf(visit, query, 'to'),
-          after: cursor,
-        },
-      }),
+    read: (after, { operator: operatorCode, ...asked }) => {
+      const inState = named === 'open' ? ({ open: 'true', status: undefined } as const) : { status: named };
+      const narrowed = { ...asked, operatorCode, ...inState, after };
+      return upstream.call(gateways[of], paymentOperations.list, { query: narrowed });
+    },
     columns: [
       ['Reference', ({ reference }) => linkTo('payment', reference, html`<code>${reference}</code>`)],
       ['State', ({ status, step }) => html`${state(status)} ${step !== 'ended' && stepText(step)}`],

@@ -11,7 +11,7 @@ describe('what a proposal changes', () => {
       '/ledger/accounts/wallet%3Ademo%3AKES',
     ],
     ['/approvals/decisions/dc-1', /its hold is released, the merchant hears FAILED/, '/breaks/po-1%2Fstatus'],
-    ['/approvals/settings/sc-1', /largest payout, KES 100\.00 KES 5,000\.00 KES/, '/merchants/demo'],
+    ['/approvals/settings/sc-1', /largest payout, KES: from 100\.00 KES to 5,000\.00 KES/, '/merchants/demo'],
   ])('is shown from what to what: %s', async (path, what, to) => {
     const { html } = await (await openConsole(answers).signIn('ama')).get(path);
     expect(textOf(html)).toMatch(what);

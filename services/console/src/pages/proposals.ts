@@ -9,21 +9,14 @@ import {
   settingsOperations,
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import {
-  consequenceOf,
-  describeMovement,
-  describeOrder,
-  groundsOf,
-  inWords,
-  settingLabel,
-  settingText,
-} from '@pesewa/operator-client';
+import { consequenceOf, describeMovement, describeOrder, groundsOf, inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { foreign, type Html, link, nothing } from '../view/html.ts';
 import { linkTo, pathTo } from '../view/links.ts';
-import { facts, tableOf } from '../view/table.ts';
+import { facts } from '../view/table.ts';
 import { amount, time, words } from '../view/values.ts';
 import { orMissing, part, type Visit } from '../visits.ts';
+import { fieldChanges } from './merchants.ts';
 import { accountOf, effectOf, requestFor } from './order.ts';
 
 type Course = Omit<
@@ -140,24 +133,13 @@ ${outcome === undefined || status !== 'proposed' ? nothing : html`<p class="prob
 
 function ofChange(change: ChangeView): Proposal {
   const { id, merchantId, kind, fields, reason } = change;
-  const text = (value: string | null, of: { readonly field: string; readonly currency: string | null }) =>
-    value === null ? 'none' : foreign(settingText({ ...of, value }));
-  const shown = tableOf(
-    'From what to what',
-    fields,
-    [
-      ['Setting', ({ field }) => settingLabel(field)],
-      ['From', ({ from, ...of }) => text(from, of)],
-      ['To', ({ to, ...of }) => text(to, of)],
-    ],
-    'It changes nothing.',
-  );
   return {
     ...change,
     path: pathTo('setting', id),
     what: `${inWords(kind)} of ${merchantId}`,
     why: reason,
-    changes: () => html`${shown}<p>${linkTo('merchant', merchantId, `The settings of ${merchantId}`)}</p>`,
+    changes: ({ times }) =>
+      html`${fieldChanges(fields, times)}<p>${linkTo('merchant', merchantId, `The settings of ${merchantId}`)}</p>`,
   };
 }
 

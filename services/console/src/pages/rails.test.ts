@@ -134,7 +134,7 @@ describe('a rail', () => {
     expect(html).toContain('cb-1');
     expect(html).not.toContain('cb-2');
     expect(html).toContain('href="/ledger/accounts/float%3Aupstream%3AKES"');
-    expect(html).toContain('href="/rails/upstream?reason=signature.wrong&amp;cursor=rj-1">Older</a>');
+    expect(html).toContain('href="/rails/upstream?reason=signature.wrong&amp;cursor=rj-1">Next page</a>');
     expect(html).not.toContain('<script>alert');
     expect(asked.map(({ what }) => what)).toContain(
       'webhook-ingress GET /callbacks/rejected?rail=upstream&reason=signature.wrong&after=rj-0',

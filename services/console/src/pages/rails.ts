@@ -15,8 +15,7 @@ import { choiceField } from '../view/form.ts';
 import { type Content, copyable, dash, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
-import { listOf } from '../view/list.ts';
-import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
+import { type Columns, cells, facts, listOf, tableOf, twoLines } from '../view/table.ts';
 import { age, count, counted, state, type TimeView, time, words } from '../view/values.ts';
 import { choiceOf, only, orProblem, part, type Routes, type Visit } from '../visits.ts';
 import { availabilityOf, stateOf } from './availability.ts';
@@ -201,7 +200,6 @@ async function askCallback(visit: Visit): Promise<Change> {
   return {
     title: deeds[what].title,
     about: tableOf('The callback', found, columns, 'It does not wait for a decision any more.'),
-    role: 'operator',
     submit: found.length === 0 ? undefined : deeds[what].submit,
     isDangerous: what === 'dismiss',
     back: [pathTo('rail', visit.part('name')), 'The rail'],
@@ -214,7 +212,7 @@ function rejectedRequests(visit: Visit, rail: string): Promise<Html> {
   return listOf<RejectedView>(visit, {
     path: ['rails', rail],
     caption: 'The newest first',
-    fields: [choiceField(['reason', 'Reason'], rejectionReasons, reason, 'any')],
+    fields: [choiceField('reason', 'Reason', rejectionReasons, 'any')],
     read: (after) => upstream.call(SERVICE, callbackOperations.rejected, { query: { rail, reason, after } }),
     columns: [
       ['Received', ({ receivedAt, kind }) => twoLines(time(String(receivedAt), times), kind)],

@@ -68,6 +68,8 @@ describe('the page of a wallet', () => {
     expect(text).toContain('upstream KES: out of range');
     expect(text).toContain('+1,235.00 KES is unexplained; unexplained since 27/11/2026 10:45:00');
     expect(text).toContain('The drift went from 0.00 KES to +1,240.00 KES at 27/11/2026 11:00:00.');
+    expect(html).toMatch(/<polyline points="0,96 (?:\d+,\d+ )*1000,4"/);
+    expect(text).toMatch(/0\.00 KES to \+1,240\.00 KES 27\/11\/2026 11:00:00 The same as a table/);
     // Every amount says of when it is, and our float leads to what moved it on that day.
     expect(text).toContain('Our float 0.00 KES at 27/11/2026 11:00:00');
     for (const path of [
@@ -102,8 +104,8 @@ describe('a close', () => {
   });
 
   it.each([
-    ['2026-11-99', 'from and to must be days'],
-    ['2026-11-31', 'from and to must be days'],
+    ['2026-11-99', 'from: 2026-11-99 is no time'],
+    ['2026-11-31', 'from: 2026-11-31 is no time'],
     ['2026-11-27', 'it can be closed later, from 28/11/2026 00:00:00 on'],
   ])(
     'that cannot be made is refused with the reason, and keeps what was written: %s',

@@ -7,7 +7,7 @@ import {
 } from '@pesewa/contracts';
 import { inWords, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { addChange } from '../view/change.ts';
+import { addChange, type Change } from '../view/change.ts';
 import { form } from '../view/form.ts';
 import { type Html, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
@@ -26,12 +26,7 @@ const AUDIT = 'Audit all open payments now';
 /** Adds the page of how the rails' wallets, payments and statements compare with our books. */
 export function addReconciliationPage(routes: Routes): void {
   routes.page(HOME, show);
-  const asked = (title: string) => ({
-    title,
-    role: 'operator' as const,
-    submit: title,
-    back: [HOME, 'Reconciliation'] as const,
-  });
+  const asked = (title: string): Change => ({ title, submit: title, back: [HOME, 'Reconciliation'] });
   addChange(routes, `${HOME}/compare`, () => asked(COMPARE), compare);
   addChange(
     routes,
@@ -96,4 +91,4 @@ const auditColumns = (times: TimeView): Columns<CoverageView> => [
 ];
 
 const gap = (number: number, kind: string) =>
-  count({ count: number }, number === 0 ? undefined : pathOf(['breaks'], { kind: `coverage.${kind}` }));
+  count(number, number === 0 ? undefined : pathOf(['breaks'], { kind: `coverage.${kind}` }));

@@ -113,7 +113,7 @@ async function showForms(
   const body = visit.query('body');
   const send = section('Send a payment', await part(sendForm(visit, id, given, problems.payment)));
   const webhooks = section('Webhooks', await part(receiverForm(visit, sandbox, given, problems.receiver)));
-  const module = section('X-module for your body', moduleOf(body));
+  const module = section('X-module for your body', moduleOf(visit));
   const shown = html`<p>Sends payments as the merchant ${linkTo('merchant', id)}, with its public key ${copyable(publicKey)}. The last four digits of an account or number choose what the simulated rail does.</p>
 ${body === undefined ? [send, webhooks, module] : [module, send, webhooks]}`;
   return { title: 'Sandbox', body: shown };
@@ -125,14 +125,14 @@ async function receiverForm(visit: Visit, sandbox: Sandbox, given: Given, proble
   const field = {
     name: 'receiver',
     label: 'Address of your receiver',
-    value: given('receiver') ?? receiver,
+    value: receiver,
     hint: 'such as http://localhost:8080; none if it is empty',
     maxLength: 2_000,
   };
   const action = { csrf: visit.csrf, action: '/sandbox/receiver', submit: 'Send its webhooks there' };
   const onward =
     receiver === undefined ? nothing : html`, and on to ${copyable(receiver)}, whose answers count`;
-  return html`<p>They go to the simulator, which shows them with their payment${onward}.</p>${only(visit, 'operator', () => form({ ...action, problem, fields: [field] }))}`;
+  return html`<p>They go to the simulator, which shows them with their payment${onward}.</p>${only(visit, 'operator', () => form({ ...action, problem, fields: [field], given }))}`;
 }
 
 /** What the merchant's wallets allow. */
@@ -143,6 +143,7 @@ async function sendForm(visit: Visit, id: string, given: Given, problem?: string
   const lacking = new Set(ways.flatMap((way) => (hasWallet(way) ? [] : way.currency)));
   const add = (currency: string) =>
     html`${link(pathOf(['merchants', id, 'changes', 'wallet'], { currency }), `add one in ${currency}`)} `;
+  const submit = 'Send, with these last four digits';
   const ask = () =>
     form({
       csrf: visit.csrf,
@@ -150,16 +151,18 @@ async function sendForm(visit: Visit, id: string, given: Given, problem?: string
       hidden: { id: visit.newId().replace(/^cm/, 'sandbox') },
       problem,
       fields: [
-        { name: 'amount', label: 'Amount', value: given('amount') ?? '100', maxLength: 40, isRequired: true },
-        { name: 'way', label: 'What', value: given('way'), options },
+        { name: 'amount', label: 'Amount', value: '100', maxLength: 40, isRequired: true },
+        { name: 'way', label: 'What', options },
       ],
-      submit: 'Send, with these last four digits',
-      choices: { name: 'digits', of: [...digitWords] },
+      given,
+      submit,
+      buttons: html`<fieldset class="choices"><legend>${submit}</legend>${[...digitWords].map(([digits, words]) => html`<button type="submit" name="digits" value="${digits}"><code>${digits}</code> ${words}</button>`)}</fieldset>`,
     });
   return html`${only(visit, 'operator', ask)}${lacking.size > 0 && html`<p>In other currencies it has no wallet: ${[...lacking].map(add)}</p>`}`;
 }
 
-function moduleOf(body: string | undefined): Html {
+function moduleOf({ query }: Visit): Html {
+  const body = query('body');
   const read = body === undefined ? undefined : readModuleText(body);
   const found = read?.ok
     ? facts([
@@ -168,8 +171,8 @@ function moduleOf(body: string | undefined): Html {
       ])
     : problemOf(read?.refusal);
   const label = 'Body of a collection request, as you send it';
-  const field = { name: 'body', label, value: body, isLong: true, maxLength: 4_000 };
-  return html`${found}${filters({ action: '/sandbox', label: 'X-module for your body', fields: [field] })}`;
+  const field = { name: 'body', label, isLong: true, maxLength: 4_000 };
+  return html`${found}${filters(query, { action: '/sandbox', label: 'X-module for your body', fields: [field] })}`;
 }
 
 async function begin(submission: Submission, sandbox: Sandbox): Promise<string> {
@@ -216,7 +219,7 @@ function standingOf(visit: Visit, payment: PaymentView | undefined, request?: Sa
   return html`${facts([
     ['State', link(path, state(status))],
     ['Step', link(path, inWords(step))],
-    ['Reason', reason === null ? undefined : foreign(reason)],
+    ['Reason', foreign(reason)],
     ['Amount', amount(payment.amount, currency, path)],
     ['Our reference', copyable(reference, path)],
   ])}${completionForm(visit, payment, request)}`;
@@ -258,7 +261,7 @@ async function webhooksOf(
     return html`${facts([
       ['Arrived', time(at, times)],
       ['Signature', html`${state(verified.ok ? 'verified' : 'failed')}${why}`],
-      ['webhook-id', id === undefined ? foreign(id) : copyable(id, pathTo('delivery', id))],
+      ['webhook-id', id && copyable(id, pathTo('delivery', id))],
       ...['webhook-timestamp', 'webhook-signature'].map((name) => [name, foreign(headers[name])] as const),
     ])}<pre>${body}</pre>`;
   })}`;

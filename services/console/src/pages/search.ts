@@ -3,6 +3,8 @@ import {
   comparisonOperations,
   decisionOperations,
   deliveryOperations,
+  type MessagingService,
+  type Operation,
   orderOperations,
   paymentOperations,
   railStatementOperations,
@@ -12,9 +14,9 @@ import { isId } from '@pesewa/kernel';
 import { ClientError, messageOf, RefusedError } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { filters } from '../view/form.ts';
-import { type Content, foreign, link, pathOf } from '../view/html.ts';
+import { type Content, foreign, link } from '../view/html.ts';
 import { section } from '../view/layout.ts';
-import { pathTo } from '../view/links.ts';
+import { pathTo, type Subject } from '../view/links.ts';
 import type { Routes, Shown, Visit } from '../visits.ts';
 
 type Call = Visit['upstream']['call'];
@@ -27,32 +29,15 @@ const LISTED_MAX = 20;
 const BATCH_SHOWN = 20;
 const BATCH_LASTS_MS = 2_000;
 
-/** What an id may be of: where that is shown, and the question that is refused if there is none. */
-const ids: Readonly<
-  Record<string, readonly [at: string, ask: (call: Call, id: string) => Promise<unknown>]>
-> = {
-  break: ['breaks', (call, id) => call('reconciler', breakOperations.show, { parameters: { id } })],
-  'order of money': [
-    'approvals/orders',
-    (call, commandId) => call('ledger', orderOperations.show, { parameters: { commandId } }),
-  ],
-  decision: [
-    'approvals/decisions',
-    (call, id) => call('reconciler', decisionOperations.show, { parameters: { id } }),
-  ],
-  'change of settings': [
-    'approvals/settings',
-    (call, id) => call('ledger', settingsOperations.show, { parameters: { id } }),
-  ],
-  'statement of a rail': [
-    'reconciliation/statements',
-    (call, id) => call('reconciler', railStatementOperations.show, { parameters: { id } }),
-  ],
-  webhook: [
-    'webhooks/deliveries',
-    (call, id) => call('webhook-dispatcher', deliveryOperations.show, { parameters: { id } }),
-  ],
-};
+/** What an id may be of, and the question that is refused if there is none. */
+const ids: readonly (readonly [name: string, subject: Subject, MessagingService, Operation])[] = [
+  ['break', 'break', 'reconciler', breakOperations.show],
+  ['order of money', 'order', 'ledger', orderOperations.show],
+  ['decision', 'decision', 'reconciler', decisionOperations.show],
+  ['change of settings', 'setting', 'ledger', settingsOperations.show],
+  ['statement of a rail', 'statement', 'reconciler', railStatementOperations.show],
+  ['webhook', 'delivery', 'webhook-dispatcher', deliveryOperations.show],
+];
 
 /** Adds the search by any reference or id. */
 export function addSearchPage(routes: Routes): void {
@@ -61,12 +46,13 @@ export function addSearchPage(routes: Routes): void {
 
 async function search({ query, upstream: { call } }: Visit): Promise<Shown> {
   const text = query('q');
-  const fields = [
-    { name: 'q', label: 'Reference, name or id', value: text, maxLength: 200, type: 'search' },
-  ] as const;
+  const fields = [{ name: 'q', label: 'Reference, name or id', maxLength: 200, type: 'search' }] as const;
   const page = (...body: readonly Content[]) => ({
     title: 'Search',
-    body: section('By any reference or id', [filters({ action: '/search', label: 'Search', fields }), body]),
+    body: section('By any reference or id', [
+      filters(query, { action: '/search', label: 'Search', fields }),
+      body,
+    ]),
   });
   if (text === undefined) return page(html`<p class="empty">Write what you look for.</p>`);
   if (ACCOUNT.test(text)) return { goTo: pathTo('account', text) };
@@ -75,9 +61,9 @@ async function search({ query, upstream: { call } }: Visit): Promise<Shown> {
     const all = await Promise.all(asked.map((one) => one.catch((error: unknown) => unfound(error, silent))));
     return [...new Map(all.flat())];
   };
-  const named = Object.entries(ids).map(async ([what, [at, ask]]): Promise<Hits> => {
-    await ask(call, text);
-    return [[pathOf([...at.split('/'), text]), `${what} ${text}`]];
+  const named = ids.map(async ([what, subject, service, operation]): Promise<Hits> => {
+    await call(service, operation, { parameters: { id: text, commandId: text } });
+    return [[pathTo(subject, text), `${what} ${text}`]];
   });
   let hits = await found([
     ...findPayment(call, text),
@@ -95,7 +81,7 @@ async function search({ query, upstream: { call } }: Visit): Promise<Shown> {
     const lines = hits.map(([path, what]) => html`<li>${link(path, foreign(what))}</li>`);
     return page(gaps, html`<p>There are ${hits.length}:</p><ul>${lines}</ul>`);
   }
-  const tried = `a reference of a payment, ours or its merchant's, of a batch or of breaks, a rail, a merchant by its id or name, an account, and the id of a ${Object.keys(ids).join(', ')}`;
+  const tried = `a reference of a payment, ours or its merchant's, of a batch or of breaks, a rail, a merchant by its id or name, an account, and the id of a ${ids.map(([what]) => what).join(', ')}`;
   return page(
     gaps,
     html`<p>There is nothing called ${foreign(text)}. It was looked up as ${tried}. An archived payment is found by our reference alone.</p><p>${link('/payments', 'See the newest payments')}</p>`,

@@ -1,7 +1,7 @@
 import { type StatementMappingBody, statementMapping } from '@pesewa/contracts';
 import { inWords, parseAnswer, RefusedError } from '@pesewa/operator-client';
 import { z } from 'zod';
-import type { Field } from '../view/form.ts';
+import type { Field, Folded } from '../view/form.ts';
 import type { Given } from '../visits.ts';
 
 /** What is asked in other words than its name. */
@@ -30,6 +30,7 @@ const signs: Readonly<Record<string, string>> = {
 };
 
 const groups = [
+  ['Which column holds what: its name, or its place from 1', /^columns\./],
   ['How lines, amounts and times are written', /^(?:time\.)?\w+$/],
   [
     "What the rail's words mean, with commas between words of one meaning",
@@ -70,9 +71,9 @@ export const withLabels = (problem: string): string =>
   problem.replaceAll(named, (path) => `“${labelOf(path)}”`);
 
 /** A field for an option; choices are JSON, so that a tab and a space arrive as they are. */
-function fieldOf([path, type]: (typeof leaves)[number], written: Given): Field {
+function fieldOf([path, type]: (typeof leaves)[number]): Field {
   const inner = bare(type);
-  const common = { name: path, label: labelOf(path), value: written(path) };
+  const common = { name: path, label: labelOf(path) };
   const choices =
     inner instanceof z.ZodEnum ? inner.options : inner instanceof z.ZodBoolean ? [true, false] : undefined;
   if (!choices) return { ...common, maxLength: 500 };
@@ -80,18 +81,14 @@ function fieldOf([path, type]: (typeof leaves)[number], written: Given): Field {
     (one) => [JSON.stringify(one), signs[String(one)] ?? inWords(String(one))] as const,
   );
   if (!(type instanceof z.ZodDefault)) return { ...common, options: [['', 'not said'], ...options] };
-  return { ...common, value: common.value ?? JSON.stringify(type.def.defaultValue), options };
+  return { ...common, value: JSON.stringify(type.def.defaultValue), options };
 }
 
 /** The fields for the columns of a statement, and those for the rest, folded. */
-export function mappingFields(written: Given) {
-  const of = (isMeant: RegExp) =>
-    leaves.filter(([path]) => isMeant.test(path)).map((leaf) => fieldOf(leaf, written));
-  return {
-    columns: ['Which column holds what: its name, or its place from 1', of(/^columns\./), true] as const,
-    rest: groups.map(([summary, isMeant]) => [summary, of(isMeant)] as const),
-  };
-}
+export const mappingFields = groups.map(([summary, isMeant], index): Folded => {
+  const fields = leaves.filter(([path]) => isMeant.test(path)).map(fieldOf);
+  return { summary, fields, isOpen: index === 0 };
+});
 
 /** The mapping as it was written, in JSON; the reconciler checks it. */
 export function mappingText(given: Given): string {

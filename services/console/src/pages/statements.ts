@@ -73,7 +73,7 @@ export function proposalOf({ file }: Pick<RailStatementView, 'file'>): Html {
 function standing(statement: RailStatementView, times: TimeView): Html {
   const { rail, from, file, breaksOpened, breaksHidden, stage, status, doneAt } = statement;
   const at = inWords(stage ?? status);
-  const hidden = breaksHidden > 0 ? html`; ${count({ count: breaksHidden })} more had no room` : nothing;
+  const hidden = breaksHidden > 0 ? html`; ${count(breaksHidden)} more had no room` : nothing;
   return facts([
     ...cells(statementColumns(times).slice(0, -1), statement),
     ['Now', isMoving(statement) ? html`<progress aria-label="${at}"></progress> ${at}` : undefined],
@@ -81,7 +81,7 @@ function standing(statement: RailStatementView, times: TimeView): Html {
     ['Lines', file === null ? undefined : describeLines(file)],
     [
       'Breaks opened',
-      html`${count({ count: breaksOpened }, breaksOpened === 0 ? undefined : pathOf(['breaks'], { rail }))}${hidden}`,
+      html`${count(breaksOpened, breaksOpened === 0 ? undefined : pathOf(['breaks'], { rail }))}${hidden}`,
     ],
     ['Done', time(doneAt, times)],
     ['Id', copyable(statement.id)],

@@ -185,7 +185,7 @@ describe('today', () => {
       'reconciler GET /drift': page(explained, { ...wallet, course }),
     });
     expect(asked).toContain('reconciler GET /drift?courses=true');
-    expect(html).toContain('points="0,44 200,4"');
+    expect(html).toContain('points="0,96 1000,4"');
     expect(html).toContain(
       'aria-label="The drift went from -310.00 KES to +1,240.00 KES at 27/11/2026 11:00:00."',
     );

@@ -6,14 +6,22 @@ import {
 } from '@pesewa/contracts';
 import { ClientError, describeLines, inWords, messageOf } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { type Field, form, problemOf } from '../view/form.ts';
+import { form, problemOf } from '../view/form.ts';
 import type { Html } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { facts, tableOf } from '../view/table.ts';
 import { count, counted, type TimeView, time } from '../view/values.ts';
-import { type Given, only, type Routes, type Upload, type UploadOutcome, type Visit } from '../visits.ts';
-import { daysOf, railOptions } from './match-runs.ts';
+import {
+  type Given,
+  momentOf,
+  only,
+  type Routes,
+  type Upload,
+  type UploadOutcome,
+  type Visit,
+} from '../visits.ts';
+import { railOptions } from './match-runs.ts';
 import { mappingBody, mappingFields, mappingText, withLabels } from './statement-mapping.ts';
 import { proposalOf, recordColumns } from './statements.ts';
 
@@ -38,44 +46,51 @@ async function show(visit: Visit, written: Given, problem?: string): Promise<Pag
     call('reconciler', statementMappingOperations.list, {}),
   ]);
   const names = mappings.items.map(({ name, by }) => [name, `${name}, kept by ${by}`] as const);
-  const field = (name: string, label: string, hint?: string, more: Partial<Field> = {}): Field => ({
-    name,
-    label,
-    value: written(name),
-    ...(hint !== undefined && { hint }),
-    ...more,
-  });
-  const { columns, rest } = mappingFields(written);
   const json =
     'Such as {"columns":{"reference":"Our Ref","amount":"Amount"},"holds":"payouts"}, in place of the fields';
-  const expert = field('mappingText', 'Mapping in JSON', json, { isLong: true, maxLength: 4_096 });
-  const kept = [['', 'as the fields below say'] as const, ...names];
+  const expert = {
+    name: 'mappingText',
+    label: 'Mapping in JSON',
+    hint: json,
+    isLong: true,
+    maxLength: 4_096,
+  };
   const fields = [
-    field('rail', 'Rail', undefined, { options: rails }),
-    field('file', 'File (CSV), as the rail sent it', undefined, { type: 'file', isRequired: true }),
-    field('currency', 'Currency, if no column has it', 'Such as KES', { maxLength: 3 }),
-    field('from', 'First day that is in it whole', 'Empty: from its first line on', { type: 'date' }),
-    field('to', 'Last day', 'Empty: to its last line', { type: 'date' }),
-    field('mapping', 'How the rail writes it', undefined, { options: kept }),
-    field('keepAs', 'Keep the fields under the name', 'a-z, 0-9 and -; it replaces what has the name', {
+    { name: 'rail', label: 'Rail', options: rails },
+    { name: 'file', label: 'File (CSV), as the rail sent it', type: 'file', isRequired: true },
+    { name: 'currency', label: 'Currency, if no column has it', hint: 'Such as KES', maxLength: 3 },
+    {
+      name: 'from',
+      label: 'First day that is in it whole',
+      hint: 'Empty: from its first line on',
+      type: 'date',
+    },
+    { name: 'to', label: 'Last day', hint: 'Empty: to its last line', type: 'date' },
+    {
+      name: 'mapping',
+      label: 'How the rail writes it',
+      options: [['', 'as the fields below say'], ...names],
+    },
+    {
+      name: 'keepAs',
+      label: 'Keep the fields under the name',
+      hint: 'a-z, 0-9 and -; it replaces what has the name',
       maxLength: 40,
-    }),
-  ];
+    },
+    ...mappingFields,
+    { summary: 'All of it in JSON, for experts', fields: [expert] },
+  ] as const;
+  const submit = 'Send the file and match it';
+  const buttons = html`<button type="submit" name="dryRun" value="true">Read and match its first lines, and keep nothing</button> <button type="submit" class="primary">${submit}</button>
+<progress max="100" value="0" hidden aria-label="How much is sent"></progress>`;
   const shown = () => html`<noscript><p class="problem">${NO_SCRIPT}</p></noscript>
 <p>Every line is compared with our payment of its reference; what differs becomes breaks. The same file again goes on from where it stopped, and opens no break twice.</p>
-${form({
-  csrf: visit.csrf,
-  action: HOME,
-  fields,
-  folded: [columns, ...rest, ['All of it in JSON, for experts', [expert]]],
-  submit: 'Send the file and match it',
-  problem,
-  upload: { path: `${HOME}/file`, tryOut: 'Read and match its first lines, and keep nothing' },
-})}`;
+${form({ csrf: visit.csrf, action: HOME, fields, given: written, submit, buttons, problem, upload: `${HOME}/file` })}<div tabindex="-1"></div>`;
   return { title: 'Send a statement of a rail', body: only(visit, 'operator', shown) };
 }
 
-async function take({ query, times, upstream, content, sizeBytes }: Upload): Promise<UploadOutcome> {
+async function take(visit: Upload): Promise<UploadOutcome> {
+  const { query, times, upstream, content, sizeBytes } = visit;
   const file = { content, sizeBytes };
   const { upload } = railStatementOperations;
   const isTried = query('dryRun') !== undefined;
@@ -98,7 +113,8 @@ async function take({ query, times, upstream, content, sizeBytes }: Upload): Pro
         status: 200,
       };
     }
-    const given = { query: { ...terms, ...daysOf(query('from'), query('to'), times) } };
+    const [from, to] = [momentOf(visit, query, 'from'), momentOf(visit, query, 'to', 'end')];
+    const given = { query: { ...terms, from, to } };
     const sent = await upstream.send('reconciler', upload, given, file);
     if (sent.status !== 'done') return { goTo: pathTo('statement', sent.id) };
     const known = html`<p class="done">${sent.uploadedBy} has sent this file with this mapping before, ${time(sent.uploadedAt, times)}: ${linkTo('statement', sent.id, 'see what it gave')}.</p>`;
@@ -114,7 +130,7 @@ function preview(tried: RailStatementPreviewView, times: TimeView): Html {
   const { lines, file, counts, problems } = tried;
   const results = Object.entries(counts ?? {}).filter(([, number]) => number > 0);
   const body = html`${proposalOf(tried)}${facts([
-    ...results.map(([result, number]) => [inWords(result), count({ count: number })] as const),
+    ...results.map(([result, number]) => [inWords(result), count(number)] as const),
     ['Lines', file === null ? undefined : describeLines(file)],
   ])}
 ${tableOf(

@@ -1,24 +1,20 @@
-import {
-  type BreakView,
-  breakOperations,
-  comparisonOperations,
-  type WalletComparisonView,
-} from '@pesewa/contracts';
+import { breakOperations, comparisonOperations, type WalletComparisonView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
 import { dayAt, describeDrift, describeOverdue, inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
-import { curve, type Point, sparkline } from '../view/curve.ts';
-import { type Content, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
+import { type Content, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
-import { listOf } from '../view/list.ts';
-import { type Columns, cells, facts, tableOf, twoLines } from '../view/table.ts';
+import { type Columns, cells, facts, listOf, tableOf, twoLines } from '../view/table.ts';
 import { age, amount, state, type TimeView, time, timeText, words } from '../view/values.ts';
 import { part, type Routes, type Visit } from '../visits.ts';
-import { subjectPath } from './breaks.ts';
+import { breakColumns } from './breaks.ts';
 
 const POINTS_MAX = 200;
 const EXPLAINED_SHOWN = 5;
+
+/** A point of a curve. */
+type Point = Pick<WalletComparisonView, 'at' | 'drift'>;
 
 /** Adds the page of a rail's wallet: its drift over time, and what explains it. */
 export function addWalletPage(routes: Routes): void {
@@ -63,15 +59,17 @@ function findings(times: TimeView, run: WalletComparisonView): Html {
   const { explainedBy, overdue, candidates, configured } = run;
   const at = (text: string) => timeText(text, times.zone);
   const [drift, old] = [describeDrift(run, at), describeOverdue(run, at)];
-  const causes: Columns<WalletComparisonView['candidates'][number]> = [
-    ['Payment', ({ reference }) => linkTo('payment', reference)],
-    ['Why', ({ why }) => words(why, times)],
-  ];
   return html`${configured ? nothing : html`<p class="problem">The rail was removed from the settings: its wallet is not compared any more.</p>`}
 <p>${drift === undefined ? 'The rail has exactly what our float says.' : sentence(drift, explainedBy)}</p>
 ${old === undefined ? nothing : html`<p>${sentence(old, overdue?.references ?? [])}</p>`}
-${candidates.length === 0 ? nothing : tableOf('What could explain it', candidates, causes, nothing)}`;
+${candidates.length === 0 ? nothing : tableOf('What could explain it', candidates, candidateColumns(times), nothing)}`;
 }
+
+/** The columns of payments that may explain a difference. */
+export const candidateColumns = (times: TimeView): Columns<WalletComparisonView['candidates'][number]> => [
+  ['Payment', ({ reference }) => linkTo('payment', reference)],
+  ['Why', ({ why }) => words(why, times)],
+];
 
 /** A sentence that names payments, with a link on each. */
 function sentence(text: string, references: readonly string[]): Content {
@@ -115,41 +113,48 @@ function standing(times: TimeView, run: WalletComparisonView): Html {
   ]);
 }
 
+/** The drift of a page of comparisons as a curve, with its ends and its range, and the same as a table. */
 function drawn(
   times: TimeView,
   newestFirst: readonly WalletComparisonView[],
   currency: string,
   table: Html,
 ): Html {
-  const points = pointsOf(newestFirst);
-  return curve({ finding: changeOf(points, currency, times), points, currency, zone: times.zone, table });
+  const points = newestFirst.toReversed();
+  const finding = changeOf(points, currency, times);
+  const byDrift = points.toSorted((one, other) => Number(one.drift) - Number(other.drift));
+  const text = (point: Point | undefined) => displayAmount(point?.drift ?? '0', currency, 'exceptZero');
+  return html`<figure><figcaption>${finding}</figcaption><div class="plot">${curve(points, finding)}</div>
+<p class="scale">${time(points[0]?.at, times)} <span>${text(byDrift[0])} to ${text(byDrift.at(-1))}</span> ${time(points.at(-1)?.at, times)}</p>
+<details><summary>The same as a table</summary>${table}</details></figure>`;
 }
 
-/** The points of a curve, the oldest first. */
-const pointsOf = (newestFirst: readonly Pick<WalletComparisonView, 'at' | 'drift'>[]): readonly Point[] =>
-  newestFirst.toReversed().map(({ at, drift }) => ({ at, amount: drift }));
+/**
+ * The curve of a drift over time with the line of zero, the oldest point first; `finding` says in words what it shows.
+ * Numbers are for drawing alone: what people read is the exact text.
+ */
+function curve(points: readonly Point[], finding: string): Html {
+  const values = points.map(({ drift }) => Number(drift));
+  const times = points.map(({ at }) => Date.parse(at));
+  const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
+  const [first, last] = [Math.min(...times), Math.max(...times)];
+  const y = (value: number) => Math.round(96 - (92 * (value - low)) / (high - low || 1));
+  const x = (time = first) => Math.round((1_000 * (time - first)) / (last - first || 1));
+  const line = values.map((value, index) => `${x(times[index])},${y(value)}`).join(' ');
+  return html`<svg class="curve" viewBox="0 0 1000 100" preserveAspectRatio="none" role="img" aria-label="${finding}"><path d="M0 ${y(0)}H1000"/><polyline points="${line}"/></svg>`;
+}
 
 /** The last change of a curve, in a sentence. */
 function changeOf(points: readonly Point[], currency: string, { zone }: TimeView): string {
   const [newest, oldest] = [points.at(-1), points[0]];
   if (!newest || !oldest) return 'No comparison.';
   const shown = (text: string) => displayAmount(text, currency, 'exceptZero');
-  const last = points.findLastIndex((point) => point.amount !== newest.amount);
+  const last = points.findLastIndex((point) => point.drift !== newest.drift);
   const [before, since] = [points[last], points[last + 1]];
   return before && since
-    ? `The drift went from ${shown(before.amount)} to ${shown(newest.amount)} at ${timeText(since.at, zone)}.`
-    : `The drift is ${shown(newest.amount)} in every comparison since ${timeText(oldest.at, zone)}.`;
+    ? `The drift went from ${shown(before.drift)} to ${shown(newest.drift)} at ${timeText(since.at, zone)}.`
+    : `The drift is ${shown(newest.drift)} in every comparison since ${timeText(oldest.at, zone)}.`;
 }
-
-const breakColumns = (times: TimeView): Columns<BreakView> => [
-  [
-    'Break',
-    (one) => twoLines(linkTo('break', one.id, inWords(one.kind)), link(subjectPath(one), one.reference)),
-  ],
-  ['Amount', ({ id, amount: text, currency }) => amount(text, currency, pathTo('break', id)), 'number'],
-  ['State', ({ status, since }) => twoLines(state(status), html`open for ${age(since, times)}`)],
-  ['Owner', ({ owner }) => foreign(owner)],
-];
 
 const pathOfOne = ({ rail, currency }: WalletComparisonView) => pathToWallet(`${rail}:${currency}`);
 
@@ -163,8 +168,8 @@ const byUrgency = (wallets: readonly WalletComparisonView[]) => {
 /** The latest comparison of every wallet, how its drift went, and which open payments are in it. */
 export function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {
   const small = ({ course, currency }: WalletComparisonView) => {
-    const points = pointsOf(course ?? []);
-    return sparkline(points, changeOf(points, currency, times));
+    const points = (course ?? []).toReversed();
+    return curve(points, changeOf(points, currency, times));
   };
   return tableOf(
     'The latest comparison of each wallet',

@@ -95,7 +95,9 @@ describe('the page of webhooks', () => {
     expect(asked.map(({ what }) => what)).toContain(
       `${list}?merchantId=demo&endpoint=payouts&state=delivered&from=2026-11-27T08%3A00%3A00.000Z&after=wh-0`,
     );
-    expect(html).toContain('state=delivered&amp;from=27%2F11%2F2026+08%3A00%3A00&amp;cursor=wh-2">Next</a>');
+    expect(html).toContain(
+      'state=delivered&amp;from=27%2F11%2F2026+08%3A00%3A00&amp;cursor=wh-2">Next page</a>',
+    );
   });
 
   it('says which time it could not read, and shows the rest', async () => {
@@ -165,12 +167,13 @@ describe('a webhook', () => {
     const ama = await signIn('ama');
     const sent = await ama.post('/webhooks/resend', { 'pick-0': 'wh-2', 'pick-1': 'wh-9', 'pick-2': 'wh-1' });
     const text = textOf(sent.html);
-    expect(text).toContain('1 of 3 webhooks are due now');
+    expect(text).toContain('Send webhooks again: 1 of 3 done');
     expect(text).toMatch(
-      /wh-2 +Not available: webhook-dispatcher: no answer\. What you asked for may have taken effect/,
+      /wh-2 +failed +webhook-dispatcher: no answer\. What you asked for may have taken effect/,
     );
-    expect(text).toMatch(/wh-9 +webhook-dispatcher: nothing for .* wh-1 +due now/);
-    expect(sent.html).toContain('href="/webhooks/resend?pick-0=wh-2&amp;pick-1=wh-9"');
+    expect(text).toMatch(/wh-9 +failed +webhook-dispatcher: nothing for .* wh-1 +done/);
+    for (const field of ['name="pick-0" value="wh-2"', 'name="pick-1" value="wh-9"'])
+      expect(sent.html).toContain(field);
     expect(asked.filter(({ what }) => what.includes('POST'))).toHaveLength(3);
   });
 

@@ -12,20 +12,18 @@ import {
 } from '@pesewa/contracts';
 import { describeConnection, describeTest, inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
+import { chooseColumn } from '../view/bulk.ts';
 import { addChange, type Change } from '../view/change.ts';
 import { choiceField } from '../view/form.ts';
 import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
 import { linkTo } from '../view/links.ts';
-import { listOf } from '../view/list.ts';
-import { facts, tableOf } from '../view/table.ts';
+import { facts, listOf, tableOf } from '../view/table.ts';
 import { age, count, counted, indentJson, state, time } from '../view/values.ts';
-import { choiceOf, type Given, momentOf, only, part, type Routes, type Visit } from '../visits.ts';
+import { choiceOf, type Given, only, part, type Routes, type Visit } from '../visits.ts';
 
 const SERVICE = 'webhook-dispatcher';
 const COUNT_MAX = 100;
-/** How a box that chooses a webhook is called; the boxes of a list are counted. */
-export const CHOSEN = 'pick-';
 
 /** The webhooks that merchants are owed, and the health of their endpoints. */
 export function addWebhookPages(routes: Routes): void {
@@ -103,34 +101,32 @@ async function countOwed({ upstream }: Visit): Promise<Html> {
 
 function deliveryList(visit: Visit): Promise<Html> {
   const { query, times, may } = visit;
-  const [merchantId, endpoint, reference, asked] = ['merchant', 'endpoint', 'reference', 'state'].map(query);
-  const isBare = (merchantId ?? reference ?? asked) === undefined;
-  const code = isBare ? 'exhausted' : asked;
-  const pick = ({ id }: DeliveryView, index: number) =>
-    html`<input type="checkbox" name="${CHOSEN}${index}" value="${id}" aria-label="Choose ${id}">`;
+  const isBare = ['merchant', 'reference', 'state'].every((name) => query(name) === undefined);
+  const code = isBare ? 'exhausted' : query('state');
   const send = only(
     visit,
     'operator',
     () => html`<button type="submit">Send the chosen ones again…</button>`,
   );
-  return listOf(visit, {
+  return listOf<DeliveryView>(visit, {
     path: ['webhooks'],
     caption: isBare ? 'Those that were given up' : 'Those of a merchant: the oldest first; all others: by id',
     fields: [
-      { name: 'merchant', label: 'Merchant', value: merchantId },
-      { name: 'endpoint', label: "The merchant's endpoint", value: endpoint },
-      choiceField(['state', 'State'], deliveryStates, code, 'any'),
-      { name: 'reference', label: "Reference, ours or the merchant's", value: reference },
-      { name: 'from', label: `Created from, in ${times.zone}`, value: query('from') },
-      { name: 'to', label: `Created before, in ${times.zone}`, value: query('to') },
+      { name: 'merchant', label: 'Merchant' },
+      { name: 'endpoint', label: "The merchant's endpoint" },
+      { ...choiceField('state', 'State', deliveryStates, 'any'), value: code },
+      { name: 'reference', label: "Reference, ours or the merchant's" },
+      { name: 'from', label: `Created from, in ${times.zone}` },
+      { name: 'to', label: `Created before, in ${times.zone}` },
     ],
-    read: async (after) => {
-      const [from, to] = ['from', 'to'].map((name) => momentOf(visit, query, name));
-      const given = { merchantId, endpoint, reference, state: deliveryStates.find((one) => one === code) };
-      return visit.upstream.call(SERVICE, deliveryOperations.list, { query: { ...given, from, to, after } });
+    read: (after, { merchant: merchantId, ...asked }) => {
+      const inState = { state: deliveryStates.find((one) => one === code) };
+      return visit.upstream.call(SERVICE, deliveryOperations.list, {
+        query: { merchantId, ...asked, ...inState, after },
+      });
     },
     columns: [
-      may('operator') && ['Choose', pick],
+      may('operator') && chooseColumn,
       ['Webhook', (one) => linkTo('delivery', one.id, inWords(one.kind))],
       ['State', (one) => state(one.state)],
       ['Merchant', (one) => linkTo('merchant', one.merchantId)],
@@ -142,7 +138,6 @@ function deliveryList(visit: Visit): Promise<Html> {
       ['Last answer', lastOf],
     ],
     empty: 'No webhook was given up. Ask for a merchant, a state or a reference to see others.',
-    words: ['First', 'Next'],
     around: (table, items) =>
       items.length === 0 ? table : html`<form method="get" action="/webhooks/resend">${table}${send}</form>`,
   });
@@ -159,13 +154,12 @@ function addEndpointPages(routes: Routes): void {
     await upstream.call(SERVICE, endpointOperations.enable, { body });
     return pathOf(['webhooks'], { merchant: body.merchantId });
   });
-  const askToTest = (_: Visit, given: Given): Change => ({
+  const askToTest = (): Change => ({
     title: 'Test webhook',
     about: html`<p>A signed sample goes to the merchant's own address, as webhooks do. It belongs to no payment.</p>`,
-    role: 'operator',
     fields: [
-      { name: 'merchant', label: 'Merchant', value: given('merchant'), isRequired: true, maxLength: 64 },
-      choiceField(['kind', 'About a'], testKinds, given('kind')),
+      { name: 'merchant', label: 'Merchant', isRequired: true, maxLength: 64 },
+      choiceField('kind', 'About a', testKinds),
     ],
     submit: 'Send a test webhook to the merchant',
     back,
@@ -184,7 +178,6 @@ function askToEnable({ upstream, times }: Visit, given: Given): Change {
   const { merchantId, endpoint } = named(given);
   return {
     title: `Enable ${endpoint} of ${merchantId}?`,
-    role: 'operator',
     hidden: { merchant: merchantId, endpoint },
     foresee: async () => {
       const body = { merchantId, endpoint, dryRun: true };

@@ -20,8 +20,8 @@ export interface Change {
   readonly title: string;
   /** Stands above the form, whoever looks. */
   readonly about?: Content;
-  readonly role: OperatorRole;
-  /** What is asked; the values are those that were written, or what to begin with. */
+  /** An operator unless it takes another role. */
+  readonly role?: OperatorRole;
   readonly fields?: readonly Field[];
   /** What goes with the fields and is not asked. */
   readonly hidden?: Readonly<Record<string, string | undefined>>;
@@ -61,18 +61,32 @@ export function addChange(
   ask: (visit: Visit, given: Given) => Change | Promise<Change>,
   act: (submission: Submission) => Promise<string | Page>,
 ): void {
-  routes.page(path, async (visit) => show(visit, await ask(visit, visit.query), {}));
+  routes.page(path, async (visit) => {
+    const change = await ask(visit, visit.query);
+    return show(
+      visit,
+      filledIn(change, ({ name, value }) => visit.query(name) ?? value),
+    );
+  });
   routes.form(path, async (submission) => {
-    const asked = (tried: Tried) =>
-      Promise.resolve(ask(submission, submission.field)).then((change) => show(submission, change, tried));
-    if (submission.field(STEP) === FORESEE)
-      return { again: await asked({ isWritten: true }), status: 200 } as const;
+    const again = async (problem?: string) => {
+      const change = await ask(submission, submission.field);
+      // A field that was left empty has nothing, whatever it began with.
+      const written = filledIn(change, ({ name }) => submission.field(name));
+      return show(submission, written, { isWritten: true, problem });
+    };
+    if (submission.field(STEP) === FORESEE) return { again: await again(), status: 200 } as const;
     return doOrShowAgain(
       () => act(submission),
-      (problem) => asked({ isWritten: true, problem: withTimes(problem, submission.times) }),
+      (problem) => again(withTimes(problem, submission.times)),
     );
   });
 }
+
+const filledIn = (change: Change, valueOf: (field: Field) => string | undefined): Change => ({
+  ...change,
+  fields: (change.fields ?? []).map((field) => ({ ...field, value: valueOf(field) })),
+});
 
 const STEP = 'step';
 const FORESEE = 'foresee';
@@ -86,11 +100,11 @@ export const askAgain = (
 
 interface Tried {
   readonly isWritten?: boolean;
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
-async function show(visit: Visit, change: Change, tried: Tried): Promise<Page> {
-  const { title, about = nothing, role, back } = change;
+async function show(visit: Visit, change: Change, tried: Tried = {}): Promise<Page> {
+  const { title, about = nothing, role = 'operator', back } = change;
   const asked = visit.may(role) ? await forms(visit, change, tried) : only(visit, role, () => nothing);
   return { title, body: html`${about}${asked}<p>${link(...back)}</p>` };
 }

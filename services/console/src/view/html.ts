@@ -32,14 +32,8 @@ export function hx(
   nonce: string,
   given: Readonly<Record<'get' | 'trigger' | 'target' | 'swap' | 'headers', string>>,
 ): Html {
-  return attributes({
-    'hx-get': given.get,
-    'hx-trigger': given.trigger,
-    'hx-target': given.target,
-    'hx-swap': given.swap,
-    'hx-headers': given.headers,
-    'hx-nonce': nonce,
-  });
+  const named = Object.entries({ ...given, nonce }).map(([name, value]) => [`hx-${name}`, value]);
+  return attributes(Object.fromEntries(named) as Record<string, string>);
 }
 
 /** The path of a page, with its parts and query encoded; absent and empty values are left out of the query. */

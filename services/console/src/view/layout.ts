@@ -1,4 +1,3 @@
-import type { CallerView } from '@pesewa/contracts';
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { assets } from '../assets.ts';
@@ -17,17 +16,22 @@ export interface Page {
 export interface Frame {
   readonly nonce: string;
   readonly theme: Theme;
-  /** Names the sign-in without giving anything of it away: what a page loads by itself must come from the same one. */
-  readonly signInMark?: string | undefined;
   /** The path of this page with its query. */
   readonly path: string;
   readonly zone: string;
-  /** Absent before sign-in. */
-  readonly operator?: CallerView | undefined;
-  readonly csrf?: string | undefined;
-  /** When the sign-in ends without another click; ISO 8601. */
-  readonly endsAt?: string | undefined;
   readonly hasSandbox: boolean;
+  /** Absent before sign-in. */
+  readonly signIn?: SignIn;
+}
+
+interface SignIn {
+  readonly name: string;
+  readonly role: string;
+  readonly csrf: string;
+  /** Names the sign-in without giving anything of it away: what a page loads by itself must come from the same one. */
+  readonly mark: string;
+  /** When it ends without another click; ISO 8601. */
+  readonly endsAt: string;
 }
 
 /** Has the mark of the sign-in that a page was made for. */
@@ -71,7 +75,7 @@ const titleOf = ({ title }: Page): string => title.replaceAll(/[\u202a-\u202e]/g
 /** A whole page. */
 export function layout(page: Page, frame: Frame): Html {
   const { nonce, theme } = frame;
-  const script = (name: 'htmx.js' | 'hx-csp.js' | 'uplot.js' | 'app.js') =>
+  const script = (name: 'htmx.js' | 'hx-csp.js' | 'app.js') =>
     html`<script defer nonce="${nonce}" src="${assets[name].path}"></script>`;
   return html`<!doctype html>
 <html lang="en"${attributes({ 'data-theme': theme === 'system' ? undefined : theme })}>
@@ -79,11 +83,11 @@ export function layout(page: Page, frame: Frame): Html {
 <title>${titleOf(page)} · Pesewa</title>
 <meta name="htmx-config"${attributes({ content: htmxConfig })}>
 <link rel="icon" type="image/svg+xml" href="${assets['icon.svg'].path}">
-<link rel="stylesheet" href="${assets['uplot.css'].path}"><link rel="stylesheet" href="${assets['style.css'].path}">
-${script('htmx.js')}${script('hx-csp.js')}${script('uplot.js')}${script('app.js')}</head>
-<body${attributes({ 'data-ends-at': frame.endsAt })}>
+<link rel="stylesheet" href="${assets['style.css'].path}">
+${script('htmx.js')}${script('hx-csp.js')}${script('app.js')}</head>
+<body${attributes({ 'data-ends-at': frame.signIn?.endsAt })}>
 <a class="skip" href="#main">Skip to the page</a>
-${frame.operator ? header(frame, frame.operator) : nothing}
+${frame.signIn ? header(frame, frame.signIn) : nothing}
 <main id="main" tabindex="-1"${live(page, frame)}>${mainOf(page)}</main>
 ${footer(page, frame)}
 <p id="status" role="status" class="status"></p>
@@ -91,14 +95,14 @@ ${footer(page, frame)}
 }
 
 /** A page that moves by itself loads its main part anew; htmx changes only what differs. */
-function live({ everySeconds }: Page, { nonce, path, signInMark = '' }: Frame): Html {
+function live({ everySeconds }: Page, { nonce, path, signIn }: Frame): Html {
   if (everySeconds === undefined) return nothing;
   const trigger = `every ${everySeconds}s`;
-  const headers = JSON.stringify({ [SIGN_IN_HEADER]: signInMark });
+  const headers = JSON.stringify({ [SIGN_IN_HEADER]: signIn?.mark ?? '' });
   return hx(nonce, { get: path, trigger, target: '#main', swap: 'innerMorph', headers });
 }
 
-function header({ path, csrf = '', hasSandbox }: Frame, { name, role }: CallerView): Html {
+function header({ path, hasSandbox }: Frame, { name, role, csrf }: SignIn): Html {
   const [here = '/'] = path.split('?', 1);
   const isHere = (section: string) => (section === '/' ? here === '/' : `${here}/`.startsWith(`${section}/`));
   const shown = hasSandbox ? [...sections, sandbox] : sections;
@@ -106,25 +110,26 @@ function header({ path, csrf = '', hasSandbox }: Frame, { name, role }: CallerVi
 <div class="bar"><a class="brand" href="/">Pesewa</a>
 <form method="get" action="/search" role="search" class="find"><label for="find" class="hidden">Search by any reference, name or id</label>
 <input id="find" name="q" type="search" placeholder="Reference, name or id  ( / )" autocomplete="off" maxlength="200"><button type="submit">Search</button></form>
-<div class="who"><span>${name}, ${role}</span><form method="post" action="/sign-out"><input type="hidden" name="csrf" value="${csrf}"><button type="submit">Sign out</button></form></div></div>
+<div class="who"><span>${name}, ${role}</span><form method="post" action="/sign-out">${csrfField(csrf)}<button type="submit">Sign out</button></form></div></div>
 <nav aria-label="Sections">${shown.map(
     ([section, title, key]) =>
       html`<a href="${section}" data-key="${key}"${attributes({ 'aria-current': isHere(section) ? 'page' : undefined })}>${title}</a>`,
   )}</nav></header>`;
 }
 
-function footer({ everySeconds }: Page, { zone, csrf, path, operator }: Frame): Html {
-  const moving =
-    everySeconds === undefined
-      ? nothing
-      : html`<button type="button" id="pause">Updates every ${everySeconds} s: pause</button>`;
+function footer({ everySeconds }: Page, { zone, path, signIn }: Frame): Html {
+  const pause =
+    everySeconds !== undefined &&
+    html`<button type="button" id="pause">Updates every ${everySeconds} s: pause</button>`;
   const themes = ['system', 'light', 'dark'] as const;
   const choice =
-    operator === undefined
-      ? nothing
-      : html`<form method="post" action="/theme"><input type="hidden" name="csrf" value="${csrf ?? ''}"><input type="hidden" name="back" value="${path}">Colours: ${themes.map((one) => html`<button type="submit" name="theme" value="${one}">${one}</button>`)}</form>`;
-  return html`<footer><span>Times are in ${zone}.</span> ${moving} ${choice} <button type="button" id="keys">Keys (?)</button></footer>`;
+    signIn &&
+    html`<form method="post" action="/theme">${csrfField(signIn.csrf)}<input type="hidden" name="back" value="${path}">Colours: ${themes.map((one) => html`<button type="submit" name="theme" value="${one}">${one}</button>`)}</form>`;
+  return html`<footer><span>Times are in ${zone}.</span> ${pause} ${choice} <button type="button" id="keys">Keys (?)</button></footer>`;
 }
+
+/** Shows that a form is of the same sign-in as the page. */
+const csrfField = (csrf: string): Html => html`<input type="hidden" name="csrf" value="${csrf}">`;
 
 /** Answers with a page that leads on at once: to this path, or to itself anew. */
 export function leadOn(context: Context, path?: string): Response | Promise<Response> {

@@ -1,5 +1,7 @@
 import { html } from 'hono/html';
-import { attributes, type Content, type Html, link, nothing } from './html.ts';
+import { momentOf, part, type Visit } from '../visits.ts';
+import { type Field, filters } from './form.ts';
+import { attributes, type Content, dash, type Html, link, nothing, pathOf } from './html.ts';
 
 /** The columns of a table: the title of each, what it shows of an item, and whether that is a number; false leaves one out. */
 export type Columns<Item> = readonly (
@@ -32,7 +34,7 @@ export function tableOf<Item>(
 
 /** Facts of one object: names beside values; absent values are left out. */
 export function facts(given: readonly (readonly [name: string, value: Content])[]): Html {
-  const shown = given.filter(([, value]) => value !== undefined);
+  const shown = given.filter(([, value]) => value !== undefined && value !== null && value !== dash);
   return html`<dl class="facts">${shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
@@ -49,16 +51,61 @@ export function tabs(
   return html`<nav class="tabs" aria-label="${label}">${views.map(([path, text, isShown = false]) => html`<a href="${path}"${current(isShown)}>${text}</a>`)}</nav>`;
 }
 
-/** Links to the first and the next page of a list; the parameters of the page are kept. */
-export function pager(options: {
-  readonly next: string | null;
-  /** The path of the page that begins after this cursor; absent for the first one. */
-  readonly pathAfter: (cursor: string | undefined) => string;
-  readonly isFirst: boolean;
-  /** What the links say; the newest comes first unless they say otherwise. */
-  readonly words?: readonly [first: string, next: string];
-}): Html {
-  const { next, pathAfter, isFirst, words: [first, more] = ['Newest', 'Older'] } = options;
+/** Links to the first and the next page of a list; `pathAfter` gives the path of the page after a cursor, or of the first one. */
+export function pager(
+  visit: Visit,
+  next: string | null,
+  pathAfter: (cursor: string | undefined) => string,
+): Html {
+  const isFirst = visit.query('cursor') === undefined;
   if (isFirst && next === null) return nothing;
-  return html`<nav class="pager" aria-label="Pages">${isFirst ? nothing : link(pathAfter(undefined), first)} ${next === null ? nothing : link(pathAfter(next), more)}</nav>`;
+  return html`<nav class="pager" aria-label="Pages">${!isFirst && link(pathAfter(undefined), 'First page')} ${next !== null && link(pathAfter(next), 'Next page')}</nav>`;
+}
+
+/** A list that is read page by page. */
+interface Listing<Item> {
+  /** The page's path, without its query. */
+  readonly path: readonly string[];
+  readonly caption: string;
+  /** What narrows it; each is a parameter of the address by its name. */
+  readonly fields?: readonly Field[];
+  /** Parameters of the address that stay from page to page, besides the fields. */
+  readonly kept?: readonly string[];
+  /** Reads a page of it, with the values of the fields; `from` and `to` are times in UTC. */
+  readonly read: (
+    cursor: string | undefined,
+    asked: Readonly<Record<string, string | undefined>>,
+  ) => Promise<{ readonly items: readonly Item[]; readonly next: string | null }>;
+  readonly columns: Columns<Item> | ((items: readonly Item[]) => Columns<Item>);
+  /** What would stand here, and what to do; shown if nothing narrows the list. */
+  readonly empty: Content;
+  /** What stands around the table, such as a form to choose rows. */
+  readonly around?: (table: Html, items: readonly Item[]) => Html;
+}
+
+/** What narrows a list, a page of it, and the links to its other pages; a service that gives no answer is named. */
+export function listOf<Item>(visit: Visit, listing: Listing<Item>): Promise<Html> {
+  const { query } = visit;
+  const { path, fields = [], kept = [], around = (table) => table } = listing;
+  const names = [...fields.map(({ name }) => name), ...kept];
+  const asked = Object.fromEntries(names.map((name) => [name, query(name)]));
+  const isNarrowed = fields.some(({ name }) => query(name) !== undefined);
+  const keptAlone = Object.fromEntries(kept.map((name) => [name, query(name)]));
+  const empty = isNarrowed
+    ? html`Nothing matches. ${link(pathOf(path, keptAlone), 'Clear the filters')}`
+    : listing.empty;
+  const read = async () => {
+    const valueOf = (name: string) =>
+      name === 'from' || name === 'to' ? momentOf(visit, query, name) : query(name);
+    const values = Object.fromEntries(fields.map(({ name }) => [name, valueOf(name)]));
+    const { items, next } = await listing.read(query('cursor'), values);
+    const pages = pager(visit, next, (after) => pathOf(path, { ...asked, cursor: after }));
+    const columns = typeof listing.columns === 'function' ? listing.columns(items) : listing.columns;
+    return html`${around(tableOf(listing.caption, items, columns, empty), items)}${pages}`;
+  };
+  const narrow =
+    fields.length === 0
+      ? nothing
+      : filters(query, { action: pathOf(path), label: listing.caption, fields, hidden: keptAlone });
+  return part(read()).then((list) => html`${narrow}${list}`);
 }

@@ -12,7 +12,8 @@ describe('a time that people write', () => {
     ['31/31/2026', 'UTC', undefined],
     ['31/02/2026', 'UTC', undefined],
     ['1/2/2026', 'UTC', undefined],
-    ['2026-11-27', 'UTC', undefined],
+    ['2026-11-27', 'Africa/Lagos', '2026-11-26T23:00:00.000Z'],
+    ['27/11/2026 14', 'UTC', undefined],
     ['yesterday', 'UTC', undefined],
   ])('%s in %s', (text, zone, at) => {
     expect(readTime(text, zone)).toBe(at);

@@ -1,6 +1,8 @@
 import { displayAmount, memoise } from '@pesewa/kernel';
-import { inWords, parseAnswer } from '@pesewa/operator-client';
+import { inWords, nextDay, showTime, startOfDay } from '@pesewa/operator-client';
 import { html } from 'hono/html';
+import { parse, stringify } from 'lossless-json';
+import { z } from 'zod';
 import { dash, type Html, link, sign } from './html.ts';
 
 /** How a page shows times. */
@@ -32,21 +34,20 @@ interface Count {
   readonly isCut?: boolean;
 }
 
-const digits = ({ count: number, isCut }: Count) =>
-  `${number.toLocaleString('en-GB')}${isCut === true ? '+' : ''}`;
+const digits = (found: number | Count) => {
+  const known: Count = typeof found === 'number' ? { count: found } : found;
+  return `${known.count.toLocaleString('en-GB')}${known.isCut === true ? '+' : ''}`;
+};
 
 /** A count with groups of digits; one that stopped at a limit has a plus. */
-export function count(found: Count, path?: string): Html {
+export function count(found: number | Count, path?: string): Html {
   return path === undefined ? html`${digits(found)}` : link(path, digits(found));
 }
 
-const plurals = new Intl.PluralRules('en-GB');
-
 /** A count with what is counted, such as `1 payout` or `2,000 payouts`; `several` is what ends in more than an s. */
 export function counted(found: number | Count, one: string, several = `${one}s`): string {
-  const known = typeof found === 'number' ? { count: found } : found;
-  const isOne = plurals.select(known.count) === 'one' && known.isCut !== true;
-  return `${digits(known)} ${isOne ? one : several}`;
+  const number = digits(found);
+  return `${number} ${number === '1' ? one : several}`;
 }
 
 /** Some of what was chosen, such as `this webhook` or `these 2 webhooks`. */
@@ -96,23 +97,20 @@ export const timeText = (at: string, zone: string): string =>
 
 /**
  * The moment, in UTC, of a day or a time of a zone as pages write it, such as `27/11/2026` or `27/11/2026 14:05:09`, or as
- * ISO 8601; undefined if it is none.
+ * ISO 8601; undefined if it is none. A day is its beginning, or its end.
  */
-export function readTime(text: string, zone: string): string | undefined {
-  const [, day, month, year, clock = '00:00:00'] =
-    /^(\d\d)\/(\d\d)\/(\d{4})(?: (\d\d:\d\d(?::\d\d)?))?$/.exec(text) ?? [];
+export function readTime(text: string, zone: string, of: 'begin' | 'end' = 'begin'): string | undefined {
+  const iso = text.replace(/^(\d\d)\/(\d\d)\/(\d{4})(?= |$)/, '$3-$2-$1');
+  const [day = '', clock] = iso.split(' ', 2);
   // Any other way of writing it has more than one meaning: 1/2/2026 is a day of January or of February.
-  if (day === undefined && !/^\d{4}-\d\d-\d\dT\S+(?:Z|[+-]\d\d:\d\d)$/.test(text)) return undefined;
-  const asUtcMs = day === undefined ? Date.parse(text) : Date.parse(`${year}-${month}-${day}T${clock}Z`);
+  if (/^\d{4}-\d\d-\d\dT\S+(?:Z|[+-]\d\d:\d\d)$/.test(iso))
+    return Number.isNaN(Date.parse(iso)) ? undefined : new Date(iso).toISOString();
+  if (!z.iso.date().safeParse(day).success) return undefined;
+  if (clock === undefined) return startOfDay(of === 'end' ? nextDay(day) : day, zone).toISOString();
+  const asUtcMs = Date.parse(/^\d\d:\d\d(:\d\d)?$/.test(clock) ? `${day}T${clock}Z` : '');
   if (Number.isNaN(asUtcMs)) return undefined;
-  if (day === undefined) return new Date(asUtcMs).toISOString();
-  // A day that its month does not have would be one of the next month.
-  if (new Date(asUtcMs).getUTCDate() !== Number(day)) return undefined;
-  const local = (atMs: number) => {
-    const [, dd, mm, yyyy, at] =
-      /^(..)\/(..)\/(....) (.+)$/.exec(timeText(new Date(atMs).toISOString(), zone)) ?? [];
-    return Date.parse(`${yyyy}-${mm}-${dd}T${at}Z`);
-  };
+  const local = (atMs: number) =>
+    Date.parse(`${showTime(new Date(atMs).toISOString(), zone).slice(0, 19).replace(' ', 'T')}Z`);
   const guessMs = 2 * asUtcMs - local(asUtcMs);
   return new Date(guessMs + asUtcMs - local(guessMs)).toISOString();
 }
@@ -136,42 +134,18 @@ function lengthText(lengthMs: number): string {
   return `${Math.max(0, Math.floor(lengthMs / ms))} ${name}`;
 }
 
-const good = new Set([
-  'active',
-  'COMPLETED',
-  'applied',
-  'approved',
-  'resolved',
-  'booked',
-  'matched',
-  'delivered',
-  'done',
-  'up',
-  'healthy',
-  'replayed',
-  'succeeded',
-  'verified',
-  'continues',
+const good = new Set(
+  'active COMPLETED applied approved resolved booked matched delivered done up healthy replayed succeeded verified continues'.split(
+    ' ',
+  ),
+)
   // As two people wanted it.
-  'discarded',
-]);
-const bad = new Set([
-  'suspended',
-  'FAILED',
-  'REVERSED',
-  'refused',
-  'rejected',
-  'failed',
-  'exhausted',
-  'disabled',
-  'differs',
-  'not_at_rail',
-  'not_in_books',
-  'not_on_statement',
-  'down',
-  'stopped',
-  'out_of_range',
-]);
+  .add('discarded');
+const bad = new Set(
+  'suspended FAILED REVERSED refused rejected failed exhausted disabled differs not_at_rail not_in_books not_on_statement down stopped out_of_range'.split(
+    ' ',
+  ),
+);
 
 /** A state as a word with a sign: nobody needs to tell colours apart. */
 export function state(code: string): Html {
@@ -181,14 +155,9 @@ export function state(code: string): Html {
 
 /** A JSON text with each of its values on a line of its own, as it is written; any other text stays as it is. */
 export function indentJson(text: string): string {
-  if (parseAnswer(text) === undefined) return text;
-  let depth = 0;
-  const line = () => `\n${'  '.repeat(depth)}`;
-  return text.replaceAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|\s+/g, (token) => {
-    if (/^\s/.test(token)) return '';
-    if (/^[{[]$/.test(token)) depth += 1;
-    if (/^[}\]]$/.test(token)) depth -= 1;
-    if (/^[}\]]$/.test(token)) return `${line()}${token}`;
-    return /^[{[,]$/.test(token) ? `${token}${line()}` : token === ':' ? ': ' : token;
-  });
+  try {
+    return stringify(parse(text), undefined, 2) ?? text;
+  } catch {
+    return text;
+  }
 }
