@@ -30,8 +30,6 @@ export interface AuditReport extends AuditCounts {
   readonly entriesBefore: number;
   /** Payments that were compared with the books; 0 without a cross check. */
   readonly payments: number;
-  /** Payments of the books that are archived by their age, so that nothing is left to compare; 0 without a cross check. */
-  readonly archived: number;
   /** The first violations, in the order they were found. */
   readonly violations: readonly Violation[];
   /** The newest page of each chain, to compare the chains with in a later audit. */
@@ -145,7 +143,6 @@ async function auditDatabases(
     ...audit.counts(),
     entriesBefore,
     payments,
-    archived: check?.archived() ?? 0,
     violations: findings.violations(),
     violationCounts: findings.counts(),
     heads: headsOf(state.tails),

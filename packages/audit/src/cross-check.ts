@@ -1,6 +1,5 @@
-import { firstIdAt } from '@pesewa/kernel';
+import { firstIdAt, type IdPrefix } from '@pesewa/kernel';
 import type { ClientSession, Db } from 'mongodb';
-import { createArchive, type Gateway, prefixes } from './archive.ts';
 import { type Batch, readPostings } from './page-stream.ts';
 import {
   checkCollection,
@@ -20,17 +19,21 @@ export interface Databases {
   readonly collections: Db;
 }
 
-/** Compares the gateways' records with the books, in both directions (L5, L10, L11). Archived ones are only counted. */
+/** Compares the gateways' records with the books, in both directions (L5, L10, L11). */
 export interface CrossCheck {
   /** Checks that the payments of these postings exist. */
   readonly postings: (batch: Batch) => Promise<void>;
   /** Checks all payments of both gateways; `onRead` gets how many were read so far. */
   readonly payments: (onRead: (count: number) => void) => Promise<void>;
-  /** The number of payments that postings name and whose records are archived. */
-  readonly archived: () => number;
   /** Up to where the payments that were read are at rest. */
   readonly watermarks: (atMs: number) => Watermarks;
 }
+
+/** The databases that contain payments, each in a collection of the same name. */
+type Gateway = 'payouts' | 'collections';
+
+/** How the references of a gateway's payments begin. */
+const prefixes: Readonly<Record<Gateway, IdPrefix>> = { payouts: 'po', collections: 'co' };
 
 /** For each gateway, a reference before which all payments are at rest and agree with their entries. */
 export type Watermarks = Readonly<Record<Gateway, string>>;
@@ -85,9 +88,6 @@ export function createCrossCheck(
   const { databases, session, findings, since } = deps;
   const rest = createRest();
   const paymentsOf = (gateway: Gateway) => databases[gateway].collection<PaymentRecord>(gateway);
-  const archiveOf = (gateway: Gateway) =>
-    createArchive({ gateway, db: databases[gateway], invariant: rules[gateway], session, findings });
-  const archive = { payouts: archiveOf('payouts'), collections: archiveOf('collections') };
   const checkAll = { payouts: checkPayouts, collections: checkCollections } as const;
 
   /**
@@ -126,9 +126,9 @@ export function createCrossCheck(
           .find({ reference: { $in: references } }, { session, projection: { _id: 0, reference: 1 } })
           .toArray();
         const there = new Set(known.map(({ reference }) => reference));
-        const gone = own.filter(({ reference }) => !there.has(reference));
-        for (const { _id: id } of await archive[gateway].lost(gone))
-          findings.report(rules[gateway], id, `is of no payment among the ${gateway}`);
+        for (const { _id: id, reference } of own)
+          if (!there.has(reference))
+            findings.report(rules[gateway], id, `is of no payment among the ${gateway}`);
       }
       if (since) await judgeOld(pages, since);
     },
@@ -148,10 +148,8 @@ export function createCrossCheck(
           return found;
         };
         await recheckAll(all, suspectsOf, again(gateway), deps);
-        await archive[gateway].compare();
       }
     },
-    archived: () => archive.payouts.count() + archive.collections.count(),
     watermarks: rest.watermarks,
   };
 }

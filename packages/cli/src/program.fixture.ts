@@ -17,7 +17,6 @@ export const cleanReport: AuditReport = {
   accounts: 5,
   openHolds: 2,
   payments: 6,
-  archived: 0,
   violations: [],
   violationCounts: {},
   heads: [{ chain: 'payouts/0', number: 30, hash: 'ab'.repeat(32) }],

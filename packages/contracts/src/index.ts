@@ -1,4 +1,3 @@
-export * from './archive.ts';
 export * from './countries.ts';
 export * from './csv.ts';
 export * from './events/avro.ts';

@@ -1,7 +1,7 @@
 export type { TopicEnd } from '@pesewa/kafka';
 export type { Claimable, ClaimRateLimit, Tokens } from './claims/claim.ts';
 export { type ClaimLoop, type RecordOutcome, startClaimLoop } from './claims/claim-loop.ts';
-export { type Erasure, type Erasures, openErasers, startEraser } from './claims/eraser.ts';
+export { ERASURES, type Erasure, openEraser, startEraser } from './claims/eraser.ts';
 export { endLease, leasesOf, takeLease } from './claims/lease.ts';
 export { CLOCK_SKEW_MAX_MS } from './database/clock-guard.ts';
 export { afterCursor, nextCursor } from './database/cursor-pagination.ts';

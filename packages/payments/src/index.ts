@@ -1,15 +1,3 @@
-export {
-  type ArchivedDocument,
-  type ArchivedPayment,
-  archiveOf,
-  isArchived,
-  isArchivedDocument,
-  isBeforeHorizon,
-  type PaymentOrArchived,
-  paymentKeepSettings,
-  readArchived,
-  refuseEarlyArchive,
-} from './archive.ts';
 export { addAvailability } from './availability-store.ts';
 export { createOutcomeRecorder, type OutcomeRecorder } from './outcome-recorder.ts';
 export { addPauses } from './pause-routes.ts';

@@ -1,7 +1,6 @@
 import { type IdPrefix, isId } from '@pesewa/kernel';
 import { LATEST } from '@pesewa/messaging';
 import type { Collection, Document, Filter, FindOptions } from 'mongodb';
-import type { ArchivedDocument } from './archive.ts';
 import { NOT_REFUSED } from './refused-references.ts';
 
 /** How many keys one read looks for. */
@@ -55,11 +54,11 @@ interface LookupKey {
 export function openPaymentLookup<Stored extends Document>(
   collection: Collection<Stored>,
   prefix: IdPrefix,
-): (key: LookupKey) => Promise<Stored | ArchivedDocument | undefined> {
+): (key: LookupKey) => Promise<Stored | undefined> {
   const byId = ({ id }: LookupKey) => ({ _id: id, ...NOT_REFUSED });
   const byOurs = ({ merchantId, reference }: LookupKey) => ({ reference, merchantId });
   const read = (filter: object, options?: FindOptions) =>
-    collection.find<Stored | ArchivedDocument>(filter as Filter<Stored>, options);
+    collection.find<Stored>(filter as Filter<Stored>, options);
   const readOne = async (filter: object) => (await read(filter).limit(1).toArray())[0];
   const findCertain = createSharedLookup(async (keys: readonly LookupKey[]) => {
     const ours = keys.filter(({ reference }) => isId(prefix, reference));

@@ -2,7 +2,6 @@ import { type ListedPayment, type PaymentView, paymentOperations } from '@pesewa
 import { accept, formatAmount, type IdPrefix, refuse } from '@pesewa/kernel';
 import { answer, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { isArchived, type PaymentOrArchived } from './archive.ts';
 import { unendedStatus } from './payment-list.ts';
 import { type Payment, type PaymentStore, paymentId } from './payment-store.ts';
 
@@ -71,13 +70,11 @@ export async function findNamed<One extends object>(
   prefix: IdPrefix,
   { reference, merchant }: { readonly reference: string; readonly merchant?: string | undefined },
 ) {
-  let found: PaymentOrArchived<One> | undefined;
+  let found: One | undefined;
   if (merchant !== undefined) found = await store.find(merchant, reference);
   else if (reference.startsWith(`${prefix}-`)) [found] = await store.findByReferences([reference]);
   if (!found) return refuse(refused('not_found', 'no payment with this reference is known here'));
-  if (!isArchived(found)) return accept(found);
-  const end = `this payment has ended as ${found.archived} and is archived`;
-  return refuse(refused('archived', `${end}: see PAYMENT_KEEP_DAYS`));
+  return accept(found);
 }
 
 const instantOf = (text: string | undefined) => (text === undefined ? undefined : Date.parse(text));

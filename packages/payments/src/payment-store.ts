@@ -2,13 +2,6 @@ import { type IdPrefix, type Money } from '@pesewa/kernel';
 import { type Claimable, createWriter } from '@pesewa/messaging';
 import { type ClientSession, type Collection, type Filter, type IndexDescription } from 'mongodb';
 import {
-  type ArchivedDocument,
-  isArchivedDocument,
-  isBeforeHorizon,
-  type PaymentOrArchived,
-  readArchived,
-} from './archive.ts';
-import {
   listNewest,
   MERCHANT_KEY,
   type PaymentQuery,
@@ -138,12 +131,12 @@ export interface PaymentStore<One, Document extends PaymentDocument> {
    * Finds a payment of the merchant by the merchant's reference, else by ours (contract 10.3). That there is none is only
    * said where it is certain: once accepted, a payment is never said not to be there.
    */
-  readonly find: (merchantId: string, reference: string) => Promise<PaymentOrArchived<One> | undefined>;
+  readonly find: (merchantId: string, reference: string) => Promise<One | undefined>;
   /** The payments that have these references of their merchants, by {@link paymentId}; absent where one is free. */
   readonly findByMerchantReferences: (
     keys: readonly PaymentKey[],
     session?: ClientSession,
-  ) => Promise<ReadonlyMap<string, PaymentOrArchived<One>>>;
+  ) => Promise<ReadonlyMap<string, One>>;
   readonly findByReferences: (
     references: readonly string[],
     session?: ClientSession,
@@ -216,7 +209,7 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
   /** How our references of these payments begin. */
   readonly prefix: IdPrefix;
   /** Whether a document is another use of a reference than a payment. */
-  readonly isOther?: (document: Document | ArchivedDocument) => boolean;
+  readonly isOther?: (document: Document) => boolean;
   readonly toDocument: (payment: One) => Document;
   readonly fromDocument: (document: Document) => One;
   /** The update that turns the stored payment into this one; fields that never change may be left out. */
@@ -228,13 +221,11 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
     const found = await collection.find(filter as Filter<Document>, session ? { session } : {}).toArray();
     return found.map((document) => fromDocument(document as Document));
   };
-  const read = (document: Document | ArchivedDocument): PaymentOrArchived<One> =>
-    isArchivedDocument(document) ? readArchived(document) : fromDocument(document);
   const lookUp = openPaymentLookup(collection, prefix);
   const findByMerchantReferences = async (keys: readonly PaymentKey[], session?: ClientSession) => {
     const filter = { _id: { $in: keys.map(paymentId) }, ...NOT_REFUSED } as unknown as Filter<Document>;
-    const found = collection.find<Document | ArchivedDocument>(filter, session ? { session } : {});
-    return new Map((await found.toArray()).map((document) => [document._id, read(document)]));
+    const found = collection.find<Document>(filter, session ? { session } : {});
+    return new Map((await found.toArray()).map((document) => [document._id, fromDocument(document)]));
   };
   const toWrite = ({ before, after, claim }: PaymentChange<One>) => {
     const u = options.toUpdate(after);
@@ -251,10 +242,7 @@ export function openPaymentStore<One extends Payment, Document extends PaymentDo
     find: async (merchantId, reference) => {
       const id = paymentId({ merchantId, merchantReference: reference });
       const found = await lookUp({ id, merchantId, reference });
-      if (found) return isOther(found) ? undefined : read(found);
-      // Once archived it is no longer found by our reference.
-      const isOld = await isBeforeHorizon(collection.db, collection.collectionName, { prefix, reference });
-      return isOld ? { archived: null } : undefined;
+      return found && !isOther(found) ? fromDocument(found) : undefined;
     },
     findByMerchantReferences,
     findByReferences: (references, session) => findAll({ reference: { $in: [...references] } }, session),

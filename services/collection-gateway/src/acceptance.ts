@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import { type LimitUsageStore, openLimitUsage } from '@pesewa/merchant-api';
 import type { Messaging, Transaction } from '@pesewa/messaging';
-import { isArchived, isOverdue, type PaymentOrArchived, paymentId } from '@pesewa/payments';
+import { isOverdue, paymentId } from '@pesewa/payments';
 import type { AmountDayLimit, NumberLimit } from './domain/limits.ts';
 import { initiatedEvent } from './events.ts';
 import type { Collection, CollectionStore } from './store.ts';
@@ -78,7 +78,7 @@ async function refuseAll(
   await store.refused.mark([...ids], session);
   return refused.map((key): Refusal => {
     const earlier = taken?.get(paymentId(key));
-    return earlier ? { kind: 'duplicate', reference: referenceOf(earlier) } : { kind: 'refused' };
+    return earlier ? { kind: 'duplicate', reference: earlier.reference } : { kind: 'refused' };
   });
 }
 
@@ -92,7 +92,7 @@ async function acceptAll(
   const findEarlier = async (some: readonly Candidate[]) => {
     const keys = some.map(({ collection }) => keyOf(collection));
     for (const [id, earlier] of await store.findByMerchantReferences(keys, session))
-      taken.set(id, referenceOf(earlier));
+      taken.set(id, earlier.reference);
   };
   // A mark of a refusal collides with what is inserted, so it is looked for only then.
   const requests = candidates.map(({ collection, arrivedAtMs }) => ({ id: idOf(collection), arrivedAtMs }));
@@ -142,11 +142,6 @@ async function acceptAll(
 
 function keyOf({ merchantId, order: { merchantReference } }: Collection) {
   return { merchantId, merchantReference };
-}
-
-/** Our reference of an earlier collection; empty if it is archived, because the reference is no longer stored. */
-export function referenceOf(earlier: PaymentOrArchived<Collection>): string {
-  return isArchived(earlier) ? '' : earlier.reference;
 }
 
 function idOf(collection: Collection): string {

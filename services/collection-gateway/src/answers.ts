@@ -9,7 +9,6 @@ import {
   payinResponse,
 } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import { isArchived, type PaymentOrArchived } from '@pesewa/payments';
 import { answerJson } from '@pesewa/runtime';
 import type { Context } from 'hono';
 import { z } from 'zod';
@@ -152,16 +151,12 @@ export function viewStatus(state: keyof typeof checkStatusCodes): JsonOf<typeof 
 }
 
 /** Answers a status check. */
-export function answerStatus(
-  context: Context,
-  collection: PaymentOrArchived<Collection> | undefined,
-): Response {
+export function answerStatus(context: Context, collection: Collection | undefined): Response {
   return answerJson(context, 200, viewStatus(stateOf(collection)));
 }
 
-function stateOf(collection: PaymentOrArchived<Collection> | undefined): keyof typeof checkStatusCodes {
+function stateOf(collection: Collection | undefined): keyof typeof checkStatusCodes {
   if (!collection) return 'notFound';
-  if (isArchived(collection)) return collection.archived === 'COMPLETED' ? 'completed' : 'failed';
   switch (collection.status) {
     case 'PENDING':
       return 'pending';

@@ -29,14 +29,6 @@ describe('check-status', () => {
     expect(await check(gateway, 'order-2')).toEqual(says('25', 'NOT FOUND'));
   });
 
-  it.each([
-    ['00', 'COMPLETED'],
-    ['06', 'FAILED'],
-  ] as const)('reports the end of an archived one: %s', async (code, archived) => {
-    const gateway = openGateway({}, new Map([['demo:order-1', { archived }]]));
-    expect(await check(gateway, 'order-1')).toEqual(says(code, archived));
-  });
-
   it.each(['gm', 'Gm', 'GM'])('takes the country %s, as payin does', async (transactionCountry) => {
     expect(await check(openGateway(), 'order-1', { transactionCountry })).toEqual(says('25', 'NOT FOUND'));
   });

@@ -1,6 +1,6 @@
 import { type LimitUsage, openLimitUsage } from '@pesewa/merchant-api';
 import { idOf, type Transaction } from '@pesewa/messaging';
-import { addStep, type PaymentOrArchived } from '@pesewa/payments';
+import { addStep } from '@pesewa/payments';
 import { collectionDecider } from './domain/collection.ts';
 import { describe } from './domain/describe.ts';
 import type { NumberLimit } from './domain/limits.ts';
@@ -32,10 +32,7 @@ export interface Applied {
 /** The collection gateway's use cases: accepts, shows and advances collections. */
 export interface Collections {
   readonly accept: AcceptCollection;
-  readonly find: (
-    merchantId: string,
-    reference: string,
-  ) => Promise<PaymentOrArchived<Collection> | undefined>;
+  readonly find: (merchantId: string, reference: string) => Promise<Collection | undefined>;
   /** Applies commands within a transaction: loads, decides in order, saves, emits. */
   readonly apply: (
     commands: readonly CausedCommand[],

@@ -45,13 +45,6 @@ describe('complete-payin', () => {
     expect(gateway.rail.completions).toHaveLength(1);
   });
 
-  it('is refused for a collection that is archived', async () => {
-    const gateway = openGateway({}, new Map([['demo:order-1', { archived: 'FAILED' }]]));
-    const answer = await gateway.send({ path: 'complete-payin', body: payinBody({ otpCode: '987654' }) });
-    expect(answer).toMatchObject({ status: 200, body: { responseDetails: failed('COLLECTION CLOSED') } });
-    expect(gateway.rail.completions).toEqual([]);
-  });
-
   it('a second time answers the same without asking the rail again', async () => {
     const { gateway, complete } = await initiatedGateway();
     const first = await complete('987654');

@@ -10,7 +10,7 @@ import {
   topicNameOf,
 } from '@pesewa/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTestRail, merchantWith, openReplica, payin, type Replica, whole } from './fixtures/replica.ts';
+import { createTestRail, merchantWith, openReplica, payin, type Replica } from './fixtures/replica.ts';
 
 type Complete = (otpCode: string | undefined) => Promise<CompletionResult>;
 
@@ -225,7 +225,7 @@ test('the OTPs of one number are counted over its collections and all replicas, 
   expect(rail.completions).toHaveLength(4);
   expect(answers.filter((answer) => answer === 'TOO MANY REQUESTS')).toHaveLength(2);
   const tries = await Promise.all(collections.map(({ stored }) => stored()));
-  expect(tries.reduce((sum, collection) => sum + whole(collection).completionAttempts, 0)).toBe(4);
+  expect(tries.reduce((sum, collection) => sum + (collection?.completionAttempts ?? 0), 0)).toBe(4);
 });
 
 test('a merchant has a limit of its own, before the one that all share', async () => {

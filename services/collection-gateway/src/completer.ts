@@ -2,7 +2,6 @@ import type { CollectionRefusal } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import { CLOCK_SKEW_MAX_MS, type Messaging } from '@pesewa/messaging';
-import { isArchived } from '@pesewa/payments';
 import { CALL_WITHIN_MS, type CompletionResult, mayStillCall, type Rail } from '@pesewa/rails';
 import { type CrashPoint, inTraceOf, type Logger } from '@pesewa/runtime';
 import { digestOfNumber } from './admission.ts';
@@ -20,7 +19,7 @@ import type { Collection } from './store.ts';
 /** A refused completion, with a reason of the contract or of the rail, in capitals. */
 export interface CompletionRefusal {
   readonly reason: CollectionRefusal | (string & {});
-  /** Our reference; empty where there is no such collection, or it is archived. */
+  /** Our reference; empty where there is no such collection. */
   readonly reference: string;
   readonly description?: string;
   /** The seconds after which to retry, if it was one too many for its customer's number. */
@@ -85,7 +84,6 @@ export function createCompleter(deps: CompleterDeps): Completer {
     const deadlineAtMs = clock.nowMs() + answerDeadline.deadlineMs;
     const { merchantReference } = form.content;
     const found = await collections.find(merchant.id, merchantReference);
-    if (found && isArchived(found)) return refuse({ reason: 'COLLECTION CLOSED', reference: '' });
     if (found?.order.merchantReference !== merchantReference)
       return refuse({ reason: 'UNKNOWN REFERENCE', reference: '' });
     const { reference, order } = found;

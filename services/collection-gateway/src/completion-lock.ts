@@ -1,6 +1,5 @@
 import type { Clock } from '@pesewa/kernel';
 import type { GroupCommit } from '@pesewa/messaging';
-import { isArchived } from '@pesewa/payments';
 import { mayStillCall } from '@pesewa/rails';
 import type { AnswerDeadline } from './answer-deadline.ts';
 import type { Applied, CausedCommand, Collections } from './collections.ts';
@@ -107,6 +106,6 @@ async function leaseEnds(
     await clock.sleep(pauseMs, closing);
     if (lease === null || clock.nowMs() >= lease.untilMs) return true;
     const now = await collections.find(merchantId, reference);
-    if (!now || isArchived(now) || now.completionLease?.token !== lease.token) return true;
+    if (now?.completionLease?.token !== lease.token) return true;
   }
 }

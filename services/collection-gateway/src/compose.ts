@@ -2,7 +2,7 @@ import { checkAddress, readTrustedProxies } from '@pesewa/addresses';
 import { mobileOperators } from '@pesewa/contracts';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, createRateLimiter, openUsageStore } from '@pesewa/merchant-api';
-import { CLOCK_SKEW_MAX_MS, type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
+import { CLOCK_SKEW_MAX_MS, type Messaging, openEraser, openMessaging } from '@pesewa/messaging';
 import {
   addAvailability,
   addPauses,
@@ -20,7 +20,7 @@ import { createCollections } from './collections.ts';
 import { type Completer, createCompleter } from './completer.ts';
 import type { settings } from './config.ts';
 import { collectionDatabaseSchema } from './database-schema.ts';
-import { erasuresOf } from './erasures.ts';
+import { personalData } from './erasures.ts';
 import { createHandlers } from './handlers.ts';
 import { createInitiate, startInitiator } from './initiator.ts';
 import { createMetrics } from './metrics.ts';
@@ -87,7 +87,7 @@ export async function composeGateway(
   });
   await scope.open('initiator', initiator);
   await messaging.consume(createHandlers({ collections, store, resubmitGraceMs, becameDue: initiator.wake }));
-  await openErasers(scope, messaging, erasuresOf(config));
+  await openEraser(scope, messaging, personalData, config.PERSONAL_DATA_KEEP_DAYS);
   addPaymentRoutes(scope.operator, store, { prefix: 'co', view: viewCollection, merchantIds: directory.ids });
   const requests = createRateLimiter(1);
   const app = createApp({

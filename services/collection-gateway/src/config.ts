@@ -1,6 +1,5 @@
 import { proxySettings, refuseOriginsInProduction, webhookAddressSettings } from '@pesewa/addresses';
 import { services } from '@pesewa/contracts';
-import { paymentKeepSettings, refuseEarlyArchive } from '@pesewa/payments';
 import { railSettings } from '@pesewa/rails';
 import {
   durationMsSetting,
@@ -47,10 +46,11 @@ export const settings = serviceSettings
     MERCHANT_OTP_TRIES_PER_NUMBER_PER_HOUR: perNumber
       .default(10)
       .describe('OTPs passed on per customer number, of one merchant; 1000000 is no limit'),
-    ...paymentKeepSettings.shape,
+    PERSONAL_DATA_KEEP_DAYS: wholeNumberSetting({ min: 30, max: 3_650 })
+      .default(400)
+      .describe("how long after acceptance an ended payment keeps people's names, numbers and accounts"),
   })
-  .superRefine(refuseOriginsInProduction)
-  .superRefine(refuseEarlyArchive);
+  .superRefine(refuseOriginsInProduction);
 
 /** The environment of this process; no other file reads it. */
 export const environment = process.env;

@@ -1,6 +1,5 @@
-import type { Erasure, Erasures } from '@pesewa/messaging';
-import { archiveOf, lastStep, type paymentKeepSettings } from '@pesewa/payments';
-import type { z } from 'zod';
+import type { Erasure } from '@pesewa/messaging';
+import { lastStep } from '@pesewa/payments';
 import type { CollectionDocument } from './store.ts';
 
 /**
@@ -8,11 +7,10 @@ import type { CollectionDocument } from './store.ts';
  * and because audits compare them (ADR 50).
  */
 export const personalData: Erasure<CollectionDocument> = {
-  name: 'collections',
   collection: 'collections',
   by: 'reference',
   prefix: 'co',
-  open: () => ({ status: 'PENDING' }),
+  open: { status: 'PENDING' },
   notErased: { 'order.customerNumber': { $ne: '' } },
   erase: [
     { $set: { 'order.customerNumber': '', timeline: lastStep } },
@@ -30,11 +28,3 @@ export const personalData: Erasure<CollectionDocument> = {
     },
   ],
 };
-
-/** The erasures of collections, each with its number of days. */
-export function erasuresOf(config: z.output<typeof paymentKeepSettings>): Erasures<CollectionDocument> {
-  return [
-    [personalData, config.PERSONAL_DATA_KEEP_DAYS],
-    [archiveOf(personalData), config.PAYMENT_KEEP_DAYS],
-  ];
-}

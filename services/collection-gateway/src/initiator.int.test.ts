@@ -8,7 +8,7 @@ import {
   type TestScope,
 } from '@pesewa/testkit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createTestRail, merchantWith, openReplica, payin, type Replica, whole } from './fixtures/replica.ts';
+import { createTestRail, merchantWith, openReplica, payin, type Replica } from './fixtures/replica.ts';
 
 let config: TestConfig;
 const scopes: TestScope[] = [];
@@ -100,5 +100,5 @@ test('a queued collection that has waited too long is not sent any more, and cou
     },
   });
   expect(observed?.collection).toMatchObject({ status: 'FAILED', failureReason: 'EXPIRED', step: 'ended' });
-  expect(rail.initiations).toHaveLength(whole(abandoned).attempts);
+  expect(rail.initiations).toHaveLength(abandoned?.attempts ?? 0);
 });

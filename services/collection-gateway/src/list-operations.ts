@@ -88,8 +88,7 @@ export const listOperations = {
     summary: 'List of collections',
     description:
       'Your collections, the newest first, each as its webhook shows it. Until one is COMPLETED, amount received and fee ' +
-      'are 0. A cursor stays valid while new collections come. It has no body and no `X-module`. Archived collections are ' +
-      'not among them.',
+      'are 0. A cursor stays valid while new collections come. It has no body and no `X-module`.',
     request: { query: listedParameters },
     answers: {
       200: {

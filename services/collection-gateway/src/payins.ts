@@ -3,7 +3,7 @@ import type { Merchant } from '@pesewa/directory';
 import { accept, type Result, refuse, unreachable } from '@pesewa/kernel';
 import type { Messaging } from '@pesewa/messaging';
 import type { IsPaused } from '@pesewa/payments';
-import { type AcceptanceDeps, type CountedLimit, createAcceptance, referenceOf } from './acceptance.ts';
+import { type AcceptanceDeps, type CountedLimit, createAcceptance } from './acceptance.ts';
 import { type AdmissionDeps, admit } from './admission.ts';
 import type { CollectionForm } from './domain/initiation.ts';
 import type { GatewayMetrics } from './metrics.ts';
@@ -45,7 +45,7 @@ export function createPayins(deps: PayinDeps): AcceptCollection {
       // Duplicates take precedence over mobile operator and amount, so they are looked for even if those refuse.
       const key = { merchantId: merchant.id, merchantReference: form.content.merchantReference };
       const [earlier] = (await deps.store.findByMerchantReferences([key])).values();
-      if (earlier) return refuse(duplicateOf(referenceOf(earlier)));
+      if (earlier) return refuse(duplicateOf(earlier.reference));
       if (admitted.ok) return refuse(refused ?? notAcceptingRefusal);
       const refusal = await acceptances.refuse(key);
       if (refusal.kind === 'duplicate') return refuse(duplicateOf(refusal.reference));

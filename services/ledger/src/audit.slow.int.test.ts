@@ -79,7 +79,6 @@ describe('the audit of a real database', () => {
       accounts: 6,
       openHolds: 1,
       payments: 9,
-      archived: 0,
       violationCounts: {},
     });
   });

@@ -2,7 +2,6 @@ import { bulkPayoutRequest, parseJson, singlePayoutRequest } from '@pesewa/contr
 import type { Merchant, MerchantLimits } from '@pesewa/directory';
 import { openUsageStore } from '@pesewa/merchant-api';
 import { openMessaging } from '@pesewa/messaging';
-import { isArchived, type PaymentOrArchived } from '@pesewa/payments';
 import { createBatches } from './batches.ts';
 import { payoutDatabaseSchema } from './database-schema.ts';
 import { type BatchRequest, readBatch } from './domain/batch.ts';
@@ -97,10 +96,4 @@ export function drive<Value>(work: Generator<void, Value>): Value {
     const step = work.next();
     if (step.done) return step.value;
   }
-}
-
-/** A payment that is found and not archived. */
-export function whole<Payment extends object>(found: PaymentOrArchived<Payment> | undefined): Payment {
-  if (!found || isArchived(found)) throw new Error('the payment is not there, or archived');
-  return found;
 }

@@ -135,16 +135,6 @@ describe('lookup (contract 4.3)', () => {
     expect([status, body.responseCode]).toEqual([400, '25']);
   });
 
-  it.each([
-    ['COMPLETED' as const, 'it ended as COMPLETED'],
-    [null, 'it has ended'],
-  ])('answers 94 for one that is archived, and never that it is not there: %s', async (archived, said) => {
-    const app = open({ find: async () => ({ archived }) });
-    const { status, body } = await ask(app, 'GET', '/api/v1/transactions/order-1/query');
-    expect([status, body.responseCode]).toEqual([410, '94']);
-    expect(body.responseMessage).toContain(said);
-  });
-
   it('answers 91 where the database does not answer, and not that there is nothing', async () => {
     const app = open({ find: async () => Promise.reject(new Error('no primary')) });
     const { status, body } = await ask(app, 'GET', '/api/v1/transactions/order-1/query');

@@ -1,7 +1,7 @@
 import { readTrustedProxies } from '@pesewa/addresses';
 import { createDirectory } from '@pesewa/directory';
 import { type AppEnv, openUsageStore } from '@pesewa/merchant-api';
-import { type Messaging, openErasers, openMessaging } from '@pesewa/messaging';
+import { type Messaging, openEraser, openMessaging } from '@pesewa/messaging';
 import { addAvailability, addPauses, addPaymentRoutes, type IsPaused } from '@pesewa/payments';
 import { type Rails, readResubmitGraceMs, takesPayouts } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
@@ -15,7 +15,7 @@ import type { settings } from './config.ts';
 import { createFlagUrl } from './country-flags.ts';
 import { payoutDatabaseSchema } from './database-schema.ts';
 import { startDecisionApplier } from './decision-applier.ts';
-import { erasuresOf } from './erasures.ts';
+import { personalData } from './erasures.ts';
 import { createHandlers } from './handlers.ts';
 import { marksOf } from './marks.ts';
 import { countRequests, gaugeOldestHeld } from './metrics.ts';
@@ -188,6 +188,6 @@ async function startLoops(
     }),
   );
   addCancellationRoutes(scope.operator, { ...scope, ...rest, apply: decisions.apply });
-  await openErasers(scope, rest.messaging, erasuresOf(config));
+  await openEraser(scope, rest.messaging, personalData, config.PERSONAL_DATA_KEEP_DAYS);
   return submitter;
 }

@@ -1,5 +1,4 @@
-import { ERASURES } from '@pesewa/contracts';
-import type { CollectionSchema } from '@pesewa/messaging';
+import { type CollectionSchema, ERASURES } from '@pesewa/messaging';
 import { PAUSES, paymentIndexes } from '@pesewa/payments';
 
 /** The collections of the payout-gateway's database. */

@@ -1,6 +1,5 @@
-import type { Erasure, Erasures } from '@pesewa/messaging';
-import { archiveOf, lastStep, type paymentKeepSettings } from '@pesewa/payments';
-import type { z } from 'zod';
+import type { Erasure } from '@pesewa/messaging';
+import { lastStep } from '@pesewa/payments';
 import type { PayoutDocument } from './store.ts';
 
 /** The order of a payout that was rebuilt from events (ADR 45): it has no personal data and is never sent. */
@@ -26,11 +25,10 @@ const REASON = {
  * because they identify a repeated request and because audits compare them (ADR 50).
  */
 export const personalData: Erasure<PayoutDocument> = {
-  name: 'payouts',
   collection: 'payouts',
   by: 'reference',
   prefix: 'po',
-  open: () => ({ step: { $ne: 'ended' } }),
+  open: { step: { $ne: 'ended' } },
   notErased: { 'order.sender': { $ne: null } },
   erase: [
     {
@@ -45,22 +43,3 @@ export const personalData: Erasure<PayoutDocument> = {
     { $unset: 'completion' },
   ],
 };
-
-/** Erases everything but the references that batches have reserved, which stay taken. */
-const reservations: Erasure<PayoutDocument> = {
-  ...personalData,
-  name: 'payouts/reservations',
-  prefix: 'ba',
-  open: () => ({ step: { $exists: true } }),
-  notErased: {},
-  erase: [{ $replaceWith: { _id: '$_id' } }],
-};
-
-/** The erasures of payouts, each with its number of days. */
-export function erasuresOf(config: z.output<typeof paymentKeepSettings>): Erasures<PayoutDocument> {
-  return [
-    [personalData, config.PERSONAL_DATA_KEEP_DAYS],
-    [archiveOf(personalData), config.PAYMENT_KEEP_DAYS],
-    [reservations, config.PAYMENT_KEEP_DAYS],
-  ];
-}

@@ -54,7 +54,7 @@ export const listOperations = {
     summary: 'List of payouts',
     description:
       'Your payouts, single ones and items of batches, the newest first, each as its webhook shows it. A cursor stays ' +
-      'valid while new payouts come. Archived payouts are not among them.',
+      'valid while new payouts come.',
     request: { query: payoutListParameters },
     success: {
       code: 'answered',

@@ -55,7 +55,6 @@ async function get(path: string, token: string | undefined = TOKEN) {
     {
       find: async (merchantId, reference) => {
         asked.push([merchantId, reference]);
-        if (reference === 'old-1') return { archived: 'FAILED' };
         return merchantId === 'demo' && reference === 'order-1' ? paid : undefined;
       },
       findByReferences: async (references) => {
@@ -78,15 +77,6 @@ async function get(path: string, token: string | undefined = TOKEN) {
   const response = await app.request(path, { headers });
   return { status: response.status, text: await response.text() };
 }
-
-it('says that one is archived, and how it ended', async () => {
-  const { status, text } = await get('/payments?reference=old-1&merchant=demo');
-  expect(status).toBe(410);
-  expect(JSON.parse(text)).toMatchObject({
-    code: 'archived',
-    message: expect.stringContaining('FAILED') as string,
-  });
-});
 
 it('shows where a payout stands and how it came there', async () => {
   const { status, text } = await get('/payments?reference=po-1');

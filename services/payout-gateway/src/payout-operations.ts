@@ -144,7 +144,7 @@ export const payoutOperations = {
         statusReason: 'Successful',
       },
     },
-    refusals: ['notFound', 'archived', 'unavailable'],
+    refusals: ['notFound', 'unavailable'],
   }),
 };
 

@@ -1,6 +1,5 @@
 import { singlePayoutRequest } from '@pesewa/contracts';
 import type { AppEnv } from '@pesewa/merchant-api';
-import { isArchived } from '@pesewa/payments';
 import { currentTraceparent, type Logger, readJsonBody } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { payoutOperations, viewAccepted, viewLookedUp } from './payout-operations.ts';
@@ -51,13 +50,8 @@ export function createPayoutRoutes(deps: {
       return lookUp.refuse(context, 'unavailable', 'the payout can not be looked up at present: try again');
     const { payout } = found;
     if (!payout) return lookUp.refuse(context, 'notFound', 'Transaction not found');
-    if (isArchived(payout)) return lookUp.refuse(context, 'archived', archivedMessage(payout.archived));
     return lookUp.succeed(context, viewLookedUp(payout, deps.whyWaiting));
   });
 
   return routes;
-}
-
-function archivedMessage(end: string | null): string {
-  return `Transaction archived: ${end === null ? 'it has ended' : `it ended as ${end}`}, and its details are no longer kept`;
 }

@@ -2,7 +2,7 @@ import type { SinglePayoutRequest } from '@pesewa/contracts';
 import type { Merchant } from '@pesewa/directory';
 import { accept, continueTrace, type Result, refuse } from '@pesewa/kernel';
 import type { Transaction } from '@pesewa/messaging';
-import { addStep, type PaymentOrArchived } from '@pesewa/payments';
+import { addStep } from '@pesewa/payments';
 import {
   type Acceptance,
   type AcceptanceDeps,
@@ -54,7 +54,7 @@ export interface Payouts {
     /** The `traceparent` of the request, unchanged. */
     traceparent?: string,
   ) => Promise<Result<Payout, RequestRefusal>>;
-  readonly find: (merchantId: string, reference: string) => Promise<PaymentOrArchived<Payout> | undefined>;
+  readonly find: (merchantId: string, reference: string) => Promise<Payout | undefined>;
   /** Applies commands within a transaction: loads, decides in order, saves, emits. Gives the payouts that changed. */
   readonly apply: (
     commands: readonly CausedCommand[],

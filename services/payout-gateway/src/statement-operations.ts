@@ -49,7 +49,7 @@ const line = z.strictObject({
   merchantReference: z
     .string()
     .nullable()
-    .meta({ description: 'your reference of the payment; null if it is archived, or the line is of none' }),
+    .meta({ description: 'your reference of the payment; null if there is none' }),
   transactionReference: z.string().meta({ description: 'our reference of it' }),
   amount: numberText.meta({ description: 'the change of `bookedBalance`: below zero if money left' }),
   feeAmount: numberText

@@ -1,8 +1,6 @@
 import type { Money } from '@pesewa/kernel';
 import {
-  type ArchivedDocument,
   fromPaymentDocument,
-  isArchivedDocument,
   listNewest,
   NOT_REFUSED,
   openPaymentStore,
@@ -48,11 +46,10 @@ export interface Reservation extends PayoutKey {
   readonly lastItem: string;
 }
 
-/** What a reference is used for; `archived` is a payout or batch so old that its content is not known. */
+/** What a reference is used for. */
 export type ReferenceUse =
   | { readonly kind: 'payout'; readonly payout: Payout }
-  | { readonly kind: 'batch'; readonly contentHash: string }
-  | { readonly kind: 'archived' };
+  | { readonly kind: 'batch'; readonly contentHash: string };
 
 /** The two queues of a rail, so that a large batch does not delay other merchants' single payouts. */
 export const submissionQueues = ['single', 'batch'] as const;
@@ -89,7 +86,7 @@ interface ReservationDocument
   readonly currency: string;
 }
 
-type StoredDocument = PayoutDocument | ReservationDocument | ArchivedDocument;
+type StoredDocument = PayoutDocument | ReservationDocument;
 
 /** The payouts of this service, and what batches reserve among them. */
 export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findByMerchantReferences'> {
@@ -124,7 +121,7 @@ export function openPayoutStore(db: Db): PayoutStore {
   const payments = openPaymentStore({
     collection,
     prefix: 'po',
-    isOther: isOfBatch,
+    isOther: isReservation,
     toDocument,
     fromDocument,
     toUpdate,
@@ -202,17 +199,12 @@ function reservationFrom(document: ReservationDocument): Reservation {
   };
 }
 
-function isReservation(document: PayoutDocument | ReservationDocument): document is ReservationDocument {
+/** Whether a reference is that of a batch, and so of no payout. */
+function isReservation(document: StoredDocument): document is ReservationDocument {
   return 'kind' in document;
 }
 
-/** A batch's reference is that of no payout. */
-function isOfBatch(document: StoredDocument): boolean {
-  return isArchivedDocument(document) ? document.end === undefined : isReservation(document);
-}
-
 function useIn(document: StoredDocument): ReferenceUse {
-  if (isArchivedDocument(document)) return { kind: 'archived' };
   if (isReservation(document)) return { kind: 'batch', contentHash: document.contentHash };
   return { kind: 'payout', payout: fromDocument(document) };
 }

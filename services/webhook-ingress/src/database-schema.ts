@@ -1,5 +1,4 @@
-import { ERASURES } from '@pesewa/contracts';
-import type { CollectionSchema } from '@pesewa/messaging';
+import { type CollectionSchema, ERASURES } from '@pesewa/messaging';
 
 /** The collections of the webhook-ingress's database. */
 export const callbackDatabaseSchema: readonly CollectionSchema[] = [

@@ -4,11 +4,10 @@ import type { CallbackDocument } from './documents.ts';
 
 /** The bodies and senders of callbacks; what they claimed and what became of them is kept as long as they are. */
 export const bodiesAndSenders: Erasure<CallbackDocument> = {
-  name: 'callbacks',
   collection: 'callbacks',
   by: 'id',
   prefix: 'cb',
-  open: () => ({ state: 'failed' }),
+  open: { state: 'failed' },
   notErased: { erased: { $exists: false } },
   erase: {
     $set: { body: new Binary(Buffer.alloc(0)), headers: [], claimedReason: null, erased: true },

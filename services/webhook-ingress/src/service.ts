@@ -1,5 +1,5 @@
 import { readTrustedProxies } from '@pesewa/addresses';
-import { databaseTasks, openErasers, openMessaging } from '@pesewa/messaging';
+import { databaseTasks, openEraser, openMessaging } from '@pesewa/messaging';
 import { openRails } from '@pesewa/rails';
 import { defineService, publicPort, serveHttp } from '@pesewa/runtime';
 import { createApp } from './app.ts';
@@ -31,7 +31,7 @@ export const webhookIngress = defineService({
       unverifiedKeepDays: config.UNVERIFIED_CALLBACK_KEEP_DAYS,
     });
     gaugeFailed({ store, registry, clock });
-    await openErasers(scope, messaging, [[bodiesAndSenders, config.CALLBACK_BODY_KEEP_DAYS]]);
+    await openEraser(scope, messaging, bodiesAndSenders, config.CALLBACK_BODY_KEEP_DAYS);
     const rails = await scope.open('rails', openRails(config.RAILS, { clock, logger }));
     const perSecondMax = config.UNVERIFIED_CALLBACKS_PER_SECOND_MAX;
     const bytesMax = config.UNVERIFIED_CALLBACK_BYTES_MAX;

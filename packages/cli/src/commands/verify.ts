@@ -134,14 +134,14 @@ function bar({ stage, done, total }: AuditProgress): string {
 }
 
 function describe(report: AuditReport, colours: boolean): string {
-  const { pages, entries, wallets, accounts, openHolds, payments, archived, durationMs } = report;
+  const { pages, entries, wallets, accounts, openHolds, payments, durationMs } = report;
   const fresh = entries - report.entriesBefore;
   const perSecond = durationMs === 0 ? fresh : Math.round((fresh * 1_000) / durationMs);
   const read = [
     `${grouped(entries)} entries on ${grouped(pages)} pages${report.entriesBefore === 0 ? '' : ` (${grouped(report.entriesBefore)} verified before)`}`,
     `${grouped(wallets)} wallets with ${grouped(openHolds)} open holds`,
     `${grouped(accounts)} shared accounts`,
-    `${grouped(payments)} payments${archived === 0 ? '' : ` and ${grouped(archived)} archived ones`}`,
+    `${grouped(payments)} payments`,
   ].join(', ');
   const summary = `${read}: ${seconds.format(durationMs / 1_000)} s, ${grouped(perSecond)} entries/s\n`;
   const total = Object.values(report.violationCounts).reduce((sum, count) => sum + count, 0);

@@ -1,7 +1,7 @@
 /** A code of a public interface: its answer, and what every document says of it. */
 export interface ErrorCode {
   /** The HTTP status. */
-  readonly status: 200 | 400 | 401 | 403 | 409 | 410 | 422 | 429 | 500 | 503;
+  readonly status: 200 | 400 | 401 | 403 | 409 | 422 | 429 | 500 | 503;
   /** What it means, for the merchant. */
   readonly meaning: string;
   /** What the merchant does about it. */
@@ -74,16 +74,9 @@ export const payoutCodes = {
   duplicate: {
     code: '94',
     status: 409,
-    meaning: 'the reference was used before, with other content, or too long ago to compare',
+    meaning: 'the reference was used before, with other content',
     remedy:
       'look it up: it may be the payout itself, sent with a changed field; for another payout take a new reference',
-    definitive: false,
-  },
-  archived: {
-    code: '94',
-    status: 410,
-    meaning: 'the payout has ended, so long ago that its details are no longer kept',
-    remedy: 'nothing: `responseMessage` says how it ended',
     definitive: false,
   },
   insufficientFunds: {

@@ -116,12 +116,12 @@ export const paymentOperations = declareOperations({
     summary: 'Shows a payment by our reference, or by a merchant and either reference',
     query: z.object(named),
     answers: { 200: paymentView },
-    refusals: { not_found: 404, archived: 410 },
+    refusals: { not_found: 404 },
   },
   list: {
     method: 'get',
     path: '/payments/list',
-    summary: 'Lists payments by acceptance, newest first, without archived ones',
+    summary: 'Lists payments by acceptance, newest first',
     query: z
       .object({
         merchant: textUpTo(MERCHANT_LENGTH_MAX)
@@ -155,7 +155,7 @@ export const paymentOperations = declareOperations({
   references: {
     method: 'get',
     path: '/payments/references',
-    summary: "Lists merchants' references by ours, without unknown and archived payments",
+    summary: "Lists merchants' references by ours, without unknown payments",
     query: z.object({ references }),
     answers: { 200: pageOf(common.pick({ reference: true, merchantReference: true })) },
     refusals: { invalid: 400 },
@@ -175,6 +175,6 @@ export const cancellationOperations = declareOperations({
     ),
     answers: { 200: payoutView, 202: payoutView },
     dryRun: payoutView,
-    refusals: { not_found: 404, archived: 410, ended: 409, maybe_sent: 409, unavailable: 503 },
+    refusals: { not_found: 404, ended: 409, maybe_sent: 409, unavailable: 503 },
   },
 });

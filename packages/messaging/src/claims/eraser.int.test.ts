@@ -1,10 +1,9 @@
-import { ERASURES } from '@pesewa/contracts';
-import { createIds, DAY_MS, firstIdAt, systemClock, systemRandom } from '@pesewa/kernel';
+import { createIds, DAY_MS, systemClock, systemRandom } from '@pesewa/kernel';
 import { createLogger } from '@pesewa/runtime';
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import type { Collection, Db } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { leasesOf, openDatabase, startEraser, takeLease } from '../index.ts';
+import { ERASURES, leasesOf, openDatabase, startEraser, takeLease } from '../index.ts';
 
 interface Thing {
   readonly reference: string;
@@ -50,11 +49,10 @@ function openEraser(owner: string, aheadMs = 0, keepDays = 100) {
   return startEraser<Thing>(
     { db, owner, clock, logger },
     {
-      name: 'things',
       collection: 'things',
       by: 'reference',
       prefix: 'po',
-      open: () => ({ state: 'open' }),
+      open: { state: 'open' },
       notErased: { name: { $exists: true } },
       erase: { $unset: { name: true } },
     },
@@ -65,9 +63,7 @@ function openEraser(owner: string, aheadMs = 0, keepDays = 100) {
 const named = async () =>
   new Set((await things.find({ name: { $exists: true } }).toArray()).map(({ reference }) => reference));
 const mark = () =>
-  db
-    .collection<Readonly<{ _id: string; until: string; after: string; open: readonly string[] }>>(ERASURES)
-    .findOne({});
+  db.collection<Readonly<{ _id: string; after: string; open: readonly string[] }>>(ERASURES).findOne({});
 
 it('erases what is old and over, page by page, and leaves what is young or open', async () => {
   const old = Array.from({ length: 1_300 }, (_, index) => daysAgo(300 - index / 10));
@@ -102,22 +98,6 @@ it('erases a record on the day that it is old enough', async () => {
   expect(await named()).toEqual(new Set([young.reference]));
   await using _later = openEraser('one', 2 * DAY_MS);
   await eventually(async () => expect(await named()).toEqual(new Set()));
-});
-
-it('notes how far it may come before it erases anything, and never takes that back', async () => {
-  const until = firstIdAt('po', NOW_MS - 100 * DAY_MS);
-  const old = daysAgo(300);
-  await things.insertOne(old);
-  await db.command({ collMod: 'things', validator: { name: { $exists: true } } });
-  await using eraser = openEraser('one');
-  await eventually(async () => expect(await mark()).toMatchObject({ until, after: 'po-' }));
-  expect(await named()).toEqual(new Set([old.reference]));
-  await eraser[Symbol.asyncDispose]();
-  await db.command({ collMod: 'things', validator: {} });
-  await leasesOf(db).deleteMany({});
-  await using _careful = openEraser('two', 0, 200);
-  await eventually(async () => expect(await named()).toEqual(new Set()));
-  expect(await mark()).toMatchObject({ until });
 });
 
 it('leaves it to the replica that has the lease', async () => {

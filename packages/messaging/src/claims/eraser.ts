@@ -1,4 +1,3 @@
-import { ERASURES } from '@pesewa/contracts';
 import { type Clock, DAY_MS, firstIdAt, type IdPrefix } from '@pesewa/kernel';
 import type { Logger, ReportProcessed, ServiceScope } from '@pesewa/runtime';
 import type { Db, Document, Filter, UpdateFilter } from 'mongodb';
@@ -11,11 +10,12 @@ const PAGE = 500;
 /** The maximum number of open records before the mark; if there are more, the mark does not advance. */
 const OPEN_MAX = 10_000;
 
-/** The progress of an erasure; `_id` is the erasure's name. */
+/** The collection in which a service stores how far its records are erased. */
+export const ERASURES = 'erasures';
+
+/** The progress of an erasure; `_id` is the name of the erased collection. */
 interface MarkDocument {
   readonly _id: string;
-  /** Only records before this id may have been erased; it never decreases. */
-  readonly until: string;
   /** All records up to this id are erased, except those that are still open. */
   readonly after: string;
   /** The ids of the open records up to `after`. */
@@ -24,14 +24,12 @@ interface MarkDocument {
 
 /** An erasure: which records lose which data. */
 export interface Erasure<One extends Document> {
-  /** The name of its mark and its lease. A collection may have several erasures. */
-  readonly name: string;
   readonly collection: string;
   /** The field with our own id, which sorts by the record's creation time; the field must have an index. */
   readonly by: keyof One & string;
   readonly prefix: IdPrefix;
-  /** Matches records that are still open at a time: nothing of them is erased, however old they are. */
-  readonly open: (nowMs: number) => Filter<One>;
+  /** Matches records that are still open: nothing of them is erased, however old they are. */
+  readonly open: Filter<One>;
   /** Matches records that still have the data to erase. */
   readonly notErased: Filter<One>;
   readonly erase: UpdateFilter<One> | Document[];
@@ -44,17 +42,14 @@ interface EraserDeps {
   readonly logger: Logger;
 }
 
-/** Erasures, each with the number of days after the record's creation. */
-export type Erasures<One extends Document> = readonly (readonly [Erasure<One>, keepDays: number])[];
-
-/** Starts the erasers of a service; they stop with its scope. */
-export async function openErasers<One extends Document>(
+/** Starts the eraser of a service, which stops with its scope. */
+export async function openEraser<One extends Document>(
   { open, clock, logger }: Pick<ServiceScope<unknown>, 'open' | 'clock' | 'logger'>,
   { db, owner }: Pick<EraserDeps, 'db' | 'owner'>,
-  erasures: Erasures<One>,
+  erasure: Erasure<One>,
+  keepDays: number,
 ): Promise<void> {
-  for (const [erasure, keepDays] of erasures)
-    await open(`eraser of ${erasure.name}`, startEraser({ db, owner, clock, logger }, erasure, keepDays));
+  await open(`eraser of ${erasure.collection}`, startEraser({ db, owner, clock, logger }, erasure, keepDays));
 }
 
 /**
@@ -67,20 +62,20 @@ export function startEraser<One extends Document>(
   erasure: Erasure<One>,
   keepDays: number,
 ): Loop {
-  const { name } = erasure;
+  const { collection, prefix } = erasure;
   let run: Awaited<ReturnType<typeof beginRun>> | undefined;
   return startLoop({
-    name: `eraser of ${name}`,
+    name: `eraser of ${collection}`,
     pauseMs: PAUSE_MS,
     clock,
     logger,
     round: async (_signal, processed) => {
-      const lease = { name: `erase/${name}`, owner, durationMs: LEASE_MS };
+      const lease = { name: `erase/${collection}`, owner, durationMs: LEASE_MS };
       if (!(await takeLease(leasesOf(db), lease))) {
         run = undefined;
         return false;
       }
-      run ??= await beginRun(db, erasure, { nowMs: clock.nowMs(), keepMs: keepDays * DAY_MS }, processed);
+      run ??= await beginRun(db, erasure, firstIdAt(prefix, clock.nowMs() - keepDays * DAY_MS), processed);
       const isMore = await run(processed);
       if (!isMore) run = undefined;
       return isMore;
@@ -88,16 +83,15 @@ export function startEraser<One extends Document>(
   });
 }
 
-/** Begins a run at the mark; each call of the result handles a page and returns whether there may be another. */
+/** Begins a run from the mark up to an id; each call of the result handles a page and returns whether there may be another. */
 async function beginRun<One extends Document>(
   db: Db,
-  { name, by, prefix, notErased, erase, ...erasure }: Erasure<One>,
-  { nowMs, keepMs }: { readonly nowMs: number; readonly keepMs: number },
+  { by, prefix, open, notErased, erase, ...erasure }: Erasure<One>,
+  until: string,
   processed: ReportProcessed,
 ): Promise<(processed: ReportProcessed) => Promise<boolean>> {
   const collection = db.collection<One>(erasure.collection);
   const marks = db.collection<MarkDocument>(ERASURES);
-  const open = erasure.open(nowMs);
   const keysOf = async (filter: object, limit: number): Promise<readonly string[]> => {
     const options = { projection: { _id: 0, [by]: 1 }, sort: { [by]: 1 as const }, limit };
     const found = await collection.find(filter as Filter<One>, options).toArray();
@@ -111,19 +105,14 @@ async function beginRun<One extends Document>(
     erased((await collection.updateMany(over, erase)).modifiedCount);
     return stillOpen;
   };
-  const until = firstIdAt(prefix, nowMs - keepMs);
-  // The mark is written before anything is erased, so that a missing record can be judged: erased by age, or lost.
-  const mark = await marks.findOneAndUpdate(
-    { _id: name },
-    { $max: { until }, $setOnInsert: { after: `${prefix}-`, open: [] } },
-    { upsert: true, returnDocument: 'after' },
-  );
+  const mark = await marks.findOne({ _id: erasure.collection });
   let after = mark?.after ?? `${prefix}-`;
   let isHeldBack = false;
   const left: string[] = [];
   for (const keys of pagesOf(mark?.open ?? []))
     left.push(...(await eraseOf({ [by]: { $in: keys } }, processed)));
-  const note = () => marks.updateOne({ _id: name }, { $set: { after, open: left } });
+  const note = () =>
+    marks.updateOne({ _id: erasure.collection }, { $set: { after, open: left } }, { upsert: true });
   await note();
   return async (erased) => {
     const keys = await keysOf({ [by]: { $gt: after, $lt: until } }, PAGE);

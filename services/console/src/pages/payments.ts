@@ -25,7 +25,7 @@ async function showPayments(visit: Visit): Promise<Page> {
   const named = states.find((one) => one === query('status'));
   const list = await listOf(visit, {
     path: ['payments'],
-    caption: 'The newest first, by when they were accepted; archived ones are not among them',
+    caption: 'The newest first, by when they were accepted',
     fields: [
       choiceField('status', 'State', states, 'any'),
       field('merchant', 'Merchant'),

@@ -62,11 +62,6 @@ describe('search', () => {
     expect((await search('q=kofi', found)).goesTo).toBe('/merchants/kofi-shop');
   });
 
-  it('finds an archived payment by our reference', async () => {
-    const gone = answered(410, { code: 'archived', message: 'this payment is archived' });
-    expect((await search('q=po-9', { 'payout-gateway GET /payments': gone })).goesTo).toBe('/payments/po-9');
-  });
-
   it('finds the payouts of a batch, and no others of its time', async () => {
     const found = await search(`q=${BATCH}`, {
       [`payout-gateway GET /payments/list?merchantReference=${BATCH}&limit=20`]: page(),

@@ -84,7 +84,7 @@ async function search({ query, upstream: { call } }: Visit): Promise<Shown> {
   const tried = `a reference of a payment, ours or its merchant's, of a batch or of breaks, a rail, a merchant by its id or name, an account, and the id of a ${ids.map(([what]) => what).join(', ')}`;
   return page(
     gaps,
-    html`<p>There is nothing called ${foreign(text)}. It was looked up as ${tried}. An archived payment is found by our reference alone.</p><p>${link('/payments', 'See the newest payments')}</p>`,
+    html`<p>There is nothing called ${foreign(text)}. It was looked up as ${tried}.</p><p>${link('/payments', 'See the newest payments')}</p>`,
   );
 }
 
@@ -99,7 +99,7 @@ function unfound(error: unknown, silent: Set<string>): Hits {
 const payment = ({ reference, merchantId }: { readonly reference: string; readonly merchantId: string }) =>
   [pathTo('payment', reference), `payment ${reference} of ${merchantId}`] as const;
 
-/** By our reference, an archived payment too, or by the merchant's. */
+/** By our reference, or by the merchant's. */
 function findPayment(call: Call, text: string): readonly Promise<Hits>[] {
   const gateways = { 'po-': 'payout-gateway', 'co-': 'collection-gateway' } as const;
   return (['po-', 'co-'] as const).map(async (prefix): Promise<Hits> => {
@@ -108,12 +108,7 @@ function findPayment(call: Call, text: string): readonly Promise<Hits>[] {
       const { items } = await call(gateways[prefix], paymentOperations.list, { query });
       return items.map(payment);
     }
-    try {
-      return [payment(await call(gateways[prefix], paymentOperations.show, { query: { reference: text } }))];
-    } catch (error) {
-      if (!(error instanceof RefusedError) || error.code !== 'archived') throw error;
-      return [payment({ reference: text, merchantId: 'its merchant' })];
-    }
+    return [payment(await call(gateways[prefix], paymentOperations.show, { query: { reference: text } }))];
   });
 }
 
