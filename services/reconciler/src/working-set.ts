@@ -107,7 +107,8 @@ function noteEnd(before: Tracked, after: Tracked, { reference, eventId }: Observ
   const { status, received } = after;
   if (decidedOutcome !== null && decidedOutcome === status)
     outcome.applied.push({ reference, outcome: decidedOutcome });
-  else if (received !== null && decided.includes(received)) outcome.applied.push({ reference, minor: received });
+  else if (received !== null && decided.includes(received))
+    outcome.applied.push({ reference, minor: received });
   if (eventId !== null && after.polls > 0 && after.callbacks.length === 0)
     outcome.emit(stuckSettled(after, eventId, outcome.nowMs));
 }
