@@ -63,7 +63,6 @@ export function startAsking(deps: AskingDeps): AsyncDisposable {
   const begin = (railName: string, waits: Condition<string>, rail?: PolledRail): Loop => {
     const workTimeoutMs = (rail?.capabilities.callDeadlineMs ?? 0) + MARGIN_MS;
     return startClaimLoop<CloseRecord>({
-      ...deps,
       name: `close of ${railName}`,
       collection: deps.closeStore.records,
       open: { waits },
@@ -76,6 +75,10 @@ export function startAsking(deps: AskingDeps): AsyncDisposable {
       workTimeoutMs,
       batchMax: BATCH,
       concurrencyMax: CONCURRENCY,
+      pauseMs: deps.pauseMs,
+      clock: deps.clock,
+      ids: deps.ids,
+      logger: deps.logger,
       work: async (record, claim) => {
         deps.crashPoint('reconciler.close.before-call');
         const { reference } = record;

@@ -172,7 +172,8 @@ export async function matchAgain(
   if (changed.size === 0) return;
   await runs.updateMany(
     { _id: { $in: [...changed] }, stage: 'done' },
-    [{ $set: { stage: 'breaks', running: true, dueAt: '$$NOW' } }, { $unset: 'counts' }],
+    // What was asked for first comes first: a newer one judges what an older one says.
+    [{ $set: { stage: 'breaks', running: true, dueAt: '$requestedAt' } }, { $unset: 'counts' }],
     { session },
   );
 }
