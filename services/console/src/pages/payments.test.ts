@@ -23,7 +23,7 @@ it('passes filters on, with times in the zone of the pages, and keeps them on th
     '?merchant=demo&status=FAILED&from=27%2F11%2F2026+08%3A00&to=2026-11-28T00%3A00%3A00Z&cursor=po-7';
   const found = await show(asked, { items: [listed], next: 'po-1' });
   expect(found.asked).toEqual([
-    `${LIST}?merchant=demo&from=2026-11-27T08%3A00%3A00.000Z&to=2026-11-28T00%3A00%3A00.000Z&status=FAILED&after=po-7`,
+    `${LIST}?status=FAILED&merchant=demo&from=2026-11-27T08%3A00%3A00.000Z&to=2026-11-28T00%3A00%3A00.000Z&after=po-7`,
   ]);
   expect(found.html).toContain(
     'href="/payments?status=FAILED&amp;merchant=demo&amp;from=27%2F11%2F2026+08%3A00&amp;to=2026-11-28T00%3A00%3A00Z&amp;cursor=po-1"',
