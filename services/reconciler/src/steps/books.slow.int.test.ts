@@ -131,7 +131,9 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     await afterGrace(() => hasAsked(late));
     await afterGrace(() => hasBreak(late, 'books.unposted', 'open'));
     for (const reference of [paid, refused]) {
-      expect(about(reference, 'RepublishRequested')).toEqual([]);
+      expect(about(reference, 'RepublishRequested')).not.toContainEqual(
+        expect.objectContaining({ payload: expect.objectContaining({ step: 'entry' }) }),
+      );
       expect(await breaks(reference)).toEqual([]);
       expect(await rowOf(reference)).not.toHaveProperty('booksDueAt');
     }
