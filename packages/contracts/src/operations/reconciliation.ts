@@ -110,12 +110,12 @@ const statusView = z.object({
     )
     .nullable(),
   breaks: z.array(z.object({ kind: z.string(), count: z.number(), oldestAt: moment })).nullable(),
-  /** The open breaks by currency: by how much they differ, either way; of those in `unknown` nobody knows it. */
+  /** The open breaks by currency: by how much they differ, either way, null if the sum is too large; of those in `unknown` nobody knows it. */
   breakSums: z
     .array(
       z.object({
         currency: z.string(),
-        amount: z.string(),
+        amount: z.string().nullable(),
         count: z.number(),
         unknown: z.number(),
         oldestAt: z.string(),

@@ -100,6 +100,9 @@ describe('today', () => {
     const { html, text } = await show({ 'reconciler GET /status': { ...status, breakSums: [sum] } });
     expect(text).toMatch(/KES 3 1 h 90,071,992,547,414\.93 KES *, and 1 of an unknown amount/);
     expect(html).toContain('href="/breaks?currency=KES&amp;status=unresolved">3</a>');
+    const tooLarge = { ...status, breakSums: [{ ...sum, amount: null }] };
+    const unknown = await show({ 'reconciler GET /status': tooLarge });
+    expect(unknown.text).toMatch(/KES 3 1 h not known, and 1 of an unknown amount/);
     const unread = await show({ 'reconciler GET /status': { ...status, breakSums: null } });
     expect(unread.text).toContain('The sums are not known');
   });

@@ -209,7 +209,7 @@ function breakSums({ times }: Visit, { breakSums: sums }: StatusView): Html {
       [
         'Sum',
         ({ amount: sum, currency, unknown: others }) =>
-          html`${amount(sum, currency, pathOfBreaks(currency))}${others > 0 && `, and ${others} of an unknown amount`}`,
+          html`${sum === null ? 'not known' : amount(sum, currency, pathOfBreaks(currency))}${others > 0 && `, and ${others} of an unknown amount`}`,
         'number',
       ],
     ],

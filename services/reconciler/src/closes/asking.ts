@@ -126,7 +126,9 @@ async function commitAnswers(
     if (answer.kind === 'notSent')
       writes.push(toUpdate(record, { dueAt: new Date(deps.clock.nowMs() + answer.retryAfterMs) }));
     else if (!tracked || !terms)
-      writes.push(toUpdate(record, { result: 'unclear', why: LOST }, { waits: true, dueAt: true }));
+      writes.push(
+        toUpdate(record, { result: 'unclear', why: LOST, differences: [] }, { waits: true, dueAt: true }),
+      );
     else {
       const judged = judge(deps, { record, answer, tracked, terms }, transaction);
       payments.set(record.reference, judged.after);

@@ -11,7 +11,7 @@ import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import { openWindowPayments, type WindowPayment, type WindowPayments } from '../matching/payments.ts';
 import type { PollDocument } from '../poll-document.ts';
 import { startCloses } from './driving.ts';
-import { type CloseStore, openCloseStore } from './store.ts';
+import { type CloseRecord, type CloseStore, openCloseStore } from './store.ts';
 import { dayFrom } from './window.ts';
 
 const resources = new AsyncDisposableStack();
@@ -181,4 +181,27 @@ it('leaves out a rail whose statement is its close, unless it is of that rail', 
   await eventually(async () =>
     expect(await closeStore.records.findOne({ reference: 'po-2' })).toMatchObject({ waits: 'by-statement' }),
   );
+});
+
+it.each([
+  ['closes', 'running'],
+  ['close_records', 'waits'],
+])("looks for late payments as a whole or not at all, if %s can't be written", async (collection, field) => {
+  const day = dayFrom(new Date('2026-11-23'), null);
+  const _id = `2026-11-23.${field}`;
+  const keepUntil = new Date(Date.now() + 3_600_000);
+  const run = { _id, ...day, requestedBy: 'ama', requestedAt: new Date(), stage: 'done', keepUntil } as const;
+  await closeStore.create(run);
+  const record = { _id: `${_id}/po-3`, run: _id, rail: 'upstream', result: 'unclear', keepUntil };
+  await closeStore.records.insertOne(record as CloseRecord);
+  // Moderate: what other tests have left is not checked.
+  const validator = { [field]: { $exists: false } };
+  await database.db.command({ collMod: collection, validator, validationLevel: 'moderate' });
+  try {
+    await expect(closeStore.lookForLate([_id], new Date())).rejects.toThrow('validation');
+  } finally {
+    await database.db.command({ collMod: collection, validator: {}, validationLevel: 'strict' });
+  }
+  expect(await closeStore.find(_id)).not.toHaveProperty('running');
+  expect(await closeStore.records.findOne({ run: _id })).not.toHaveProperty('waits');
 });

@@ -105,6 +105,22 @@ describe('a daily close, whatever happens meanwhile', () => {
     expect(await recordOf(id, reference)).toMatchObject({ result: 'matched', tries: 1 });
   });
 
+  it('shows no difference of an earlier answer once the payment is not known any more', async () => {
+    const window = nextHour();
+    const [reference = ''] = await paidAt(window.startMs);
+    const release = hold(reference);
+    const { id } = await close(window);
+    await inRounds('the question', () => asked.includes(reference));
+    await records().updateOne(
+      { _id: `${id}/${reference}` },
+      { $set: { differences: [{ field: 'amount', minor: -1n }] } },
+    );
+    await harness.polls().deleteOne({ _id: reference });
+    release();
+    await finished(id);
+    expect(await recordOf(id, reference)).toMatchObject({ result: 'unclear', differences: [] });
+  });
+
   it('includes payments that are reported while it runs', async () => {
     const window = nextHour();
     const [first = ''] = await paidAt(window.startMs);

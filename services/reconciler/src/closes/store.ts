@@ -50,14 +50,19 @@ export function openCloseStore(db: Db) {
     ...store,
     /**
      * Has late payments of the finished ones among these closes looked for, and rails asked once more about unclear ones;
-     * they stay done, and those unclear, until something else is found.
+     * they stay done, and those unclear, until something else is found. A record waits only while its close is due, so
+     * that its result is counted.
      */
     lookForLate: async (ids: readonly string[], dueAt: Date): Promise<void> => {
       const done = { _id: { $in: [...ids] }, stage: 'done' } as const;
-      const run = { $in: await store.runs.distinct('_id', done) };
-      const unclear = { run, result: 'unclear', waits: { $exists: false } } as const;
-      await store.records.updateMany(unclear, [{ $set: { waits: '$rail', dueAt } }]);
-      await store.runs.updateMany(done, { $set: { running: true, dueAt } });
+      await db.client.withSession((session) =>
+        session.withTransaction(async () => {
+          await store.runs.updateMany(done, { $set: { running: true, dueAt } }, { session });
+          const run = { $in: await store.runs.distinct('_id', done, { session }) };
+          const unclear = { run, result: 'unclear', waits: { $exists: false } } as const;
+          await store.records.updateMany(unclear, [{ $set: { waits: '$rail', dueAt } }], { session });
+        }),
+      );
     },
   };
 }

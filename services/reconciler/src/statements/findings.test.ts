@@ -74,6 +74,16 @@ describe('a later statement takes back what an earlier one said', () => {
   });
 });
 
+it('finds in a statement that is uploaded again what people have judged, and in a further one what is news', () => {
+  const about = (_id: string, name: string) => {
+    const line = lineOf(row({ fee: 75n }), payment(), 'upstream', _id);
+    return breaksOfRecord(statement({ _id, name }), line, [], new Date(0)).map((one) => one.about);
+  };
+  expect(about('st-1', 'same')).toEqual([['same/1 25']]);
+  expect(about('st-20', 'same')).toEqual(about('st-1', 'same'));
+  expect(about('st-1', 'further')).not.toEqual(about('st-1', 'same'));
+});
+
 describe('an older statement that is matched again', () => {
   const older = lineOf(row({ fee: 50n }), payment(), 'upstream', 'st-1');
   const newer = lineOf(row({ fee: 75n }), payment(), 'upstream', 'st-2');

@@ -30,7 +30,7 @@ function lastWord(
 
 /** The breaks for a record: none if no money is involved, or a newer statement has the last word. */
 export function breaksOfRecord(
-  { _id: run, rail }: Pick<StatementDocument, '_id' | 'rail'>,
+  { _id: run, rail, name = run }: Pick<StatementDocument, '_id' | 'rail' | 'name'>,
   record: RecordDocument,
   stated: readonly StatedLine[],
   openedAt: Date,
@@ -42,8 +42,8 @@ export function breaksOfRecord(
   const about = (finding: Omit<Finding, 'kind'>) =>
     toFoundBreak(
       isOurs ? payment : subjectOf(rail, record),
-      // What people have seen of a line is no news when its statement is matched again.
-      { kind, ...finding, about: [`${record._id} ${finding.amount}`] },
+      // What people have seen of a line is no news when its statement is matched, or the same one is uploaded, again.
+      { kind, ...finding, about: [`${name}${record._id.slice(run.length)} ${finding.amount}`] },
       { rail, currency: row.currency },
       openedAt,
     );

@@ -37,7 +37,8 @@ const ended: IntakeRefusal = {
 
 /**
  * Builds what stores an upload as it arrives, each line matched by its reference; it is accepted under its name once all of
- * the file is stored and its digest is the announced one, unless another upload of the same name was stored before.
+ * the file is stored and its digest is the announced one, unless another upload of the same name was stored before. Only
+ * then is another one replaced.
  */
 export function createStatementIntake(deps: StatementDeps) {
   const { statementStore, clock } = deps;
@@ -48,12 +49,14 @@ export function createStatementIntake(deps: StatementDeps) {
   return async (
     statement: StatementDocument,
     content: AsyncIterable<Uint8Array>,
-    name: string,
+    { name, replace }: { readonly name: string; readonly replace?: () => Promise<unknown> },
   ): Promise<Result<StatementDocument, IntakeRefusal>> => {
     const { _id, trial } = statement;
     const mine = { _id, stage: 'receiving' } as const;
-    const due = !trial && ({ running: true, dueAt: new Date(clock.nowMs()) } as const);
     const received = await receive(deps, statement, content, storeOnce);
+    // What is replaced gives its name up, and is due first.
+    if (received.ok) await replace?.();
+    const due = !trial && ({ running: true, dueAt: new Date(clock.nowMs()) } as const);
     const whole = { ...due, ...(!trial && { name }), stage: 'gathering' } as const;
     if (received.ok && (await isFirst(runs.updateOne(mine, { $set: { ...received.value, ...whole } })))) {
       const stored = await runs.findOne({ _id });

@@ -129,6 +129,25 @@ it('is to be compared again once the statement that has its line was dropped, al
   expect(again).not.toBe(id);
 });
 
+it('opens no break that people have judged as it is dropped and uploaded again, but one of a further statement', async () => {
+  const { from, to, inMs } = nextHour();
+  const reference = await begun(inMs);
+  await endedAt(reference, inMs);
+  const content = file(lineOf(reference, iso(inMs), '0.75'));
+  const id = await match(content, { from, to });
+  expect(await breaksOf(reference)).toEqual([['statement.differs', 'open']]);
+  const { version } = (await request(`/breaks/${encodeURIComponent(`${reference}/fee`)}`)).body;
+  const change = `/breaks/${encodeURIComponent(`${reference}/fee`)}/resolve`;
+  const resolved = await harness.postAs('ama', change, { resolution: 'agreed with the rail', version });
+  expect(resolved).toMatchObject({ body: { status: 'resolved' } });
+  await request(`/statements/${id}`, { method: 'DELETE' });
+  await until('it is deleted', async () => (await request(`/statements/${id}`)).status === 404);
+  expect(await match(content, { from, to })).not.toBe(id);
+  expect(await breaksOf(reference)).toEqual([['statement.differs', 'resolved']]);
+  await match(content, { from, to: iso(Date.parse(to) - 1) });
+  expect(await breaksOf(reference)).toEqual([['statement.differs', 'open']]);
+});
+
 it('has the breaks again that only a dropped statement took back', async () => {
   const { from, to, inMs } = nextHour();
   const [other, missing] = [await begun(inMs), await begun(inMs)];

@@ -5,7 +5,7 @@ import { accepted, completed, ids } from '../fixtures/owners.ts';
 import { listed, uploader } from '../fixtures/statements.ts';
 
 const harness = createHarness('same', process.env);
-const { publish, request, rowOf } = harness;
+const { database, publish, request, rowOf } = harness;
 const upload = uploader(request);
 const mapping = {
   columns: { reference: 'Ref', railReference: 'Receipt', amount: 'Amount', time: 'Time' },
@@ -25,12 +25,13 @@ const withHeading = (heading: string, lines: readonly string[]) => `${heading}\r
 const matchedBy = (by: object, ...lines: readonly string[]) =>
   matchedFile(withHeading('Ref,Receipt,Amount,Time', lines), by);
 
-async function matchedFile(content: string, by: object): Promise<void> {
+async function matchedFile(content: string, by: object): Promise<string> {
   const taken = await upload(content, { ...terms, mapping: by });
   const path = `/statements/${String(taken.body['id'])}`;
   await eventually(async () => {
     if ((await request(path)).body['status'] !== 'done') throw new Error('not yet matched');
   });
+  return path;
 }
 
 beforeAll(harness.open);
@@ -116,5 +117,45 @@ describe('a file that is read by another mapping', () => {
     expect(await standing(fee)).toEqual(expect.arrayContaining([`${fee}/status`]));
     await matchedFile(content, withFee);
     expect(await standing(fee)).toEqual([`${fee}/fee`]);
+  });
+});
+
+describe('an upload that does not come at once', () => {
+  const content = withHeading('Ref,Receipt,Amount,Time', [',R-slow,8.88,2026-01-05T00:00:00Z']);
+  const other = { ...mapping, positive: 'debit' };
+  const slow = (rest: Promise<void>) => {
+    rest.catch(() => undefined);
+    return ReadableStream.from(
+      (async function* () {
+        yield new Uint8Array(Buffer.from(content.slice(0, 30)));
+        await rest;
+        yield new Uint8Array(Buffer.from(content.slice(30)));
+      })(),
+    );
+  };
+  const begins = () =>
+    eventually(async () => {
+      const receiving = { stage: 'receiving' };
+      expect(await database().collection('statements').countDocuments(receiving)).toBe(1);
+    });
+
+  it('is not ended by one of the same file that is read by another mapping', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const taken = upload(content, terms, slow(promise));
+    await begins();
+    await matchedFile(content, other);
+    resolve();
+    expect(await taken).toMatchObject({ status: 202 });
+  });
+
+  it('replaces nothing if the rest of it never comes', async () => {
+    const path = await matchedFile(content, mapping);
+    await matchedFile(content, { columns: { reference: 'Ref', amount: 'Amount' } });
+    const { promise, reject } = Promise.withResolvers<void>();
+    const taken = upload(content, terms, slow(promise));
+    await begins();
+    reject(new Error('the client died'));
+    expect(await taken).toMatchObject({ status: 408 });
+    expect(await request(path)).toMatchObject({ body: { status: 'done' } });
   });
 });

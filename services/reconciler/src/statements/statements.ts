@@ -70,12 +70,13 @@ export function startStatements(deps: StatementDeps) {
       const name = nameOf(terms);
       const known = await store.runs.findOne({ name });
       if (known && !(await isOverruled(store, known))) return accept(known);
-      if (known) await drop({ _id: known._id });
       const begun = await begin(terms, by);
-      const { rail, digest } = terms;
+      const { rail, digest, currency, from, to, mapping } = terms;
+      const same = { rail, digest, currency, from, to, mapping } as const;
       // An earlier upload that stalls, or whose process died: nothing proves that it had the same content.
-      await drop({ rail, digest, stage: 'receiving', trial: { $exists: false }, _id: { $lt: begun._id } });
-      const taken = await intake(begun, content, name);
+      await drop({ ...same, stage: 'receiving', trial: { $exists: false }, _id: { $lt: begun._id } });
+      const replace = async () => known && drop({ _id: known._id });
+      const taken = await intake(begun, content, { name, replace });
       loop.wake();
       return taken;
     },
@@ -87,7 +88,7 @@ export function startStatements(deps: StatementDeps) {
     ): Promise<Result<TrialReport, IntakeRefusal>> => {
       const begun = await begin(terms, by, true);
       try {
-        const taken = await intake(begun, content, nameOf(terms));
+        const taken = await intake(begun, content, { name: nameOf(terms) });
         if (!taken.ok) return refuse(taken.refusal);
         const statement = await matchWhole(taken.value, alone);
         const problems = await store.records

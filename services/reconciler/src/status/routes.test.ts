@@ -176,6 +176,24 @@ it('names wallets within range whose difference nothing is known to give, and wh
   });
 });
 
+it('gives no sum of a currency of which one is not known, and all counts', async () => {
+  const openBreaks = async () => [
+    { ...sums, kind: 'payment.stuck', amount: null },
+    { ...sums, kind: 'wallet.drift', amount: 500n },
+    { ...sums, kind: 'wallet.drift', currency: 'GHS', amount: 500n },
+  ];
+  const { wallets } = parts;
+  expect(await get({ statusStore: { ...parts.statusStore, openBreaks }, wallets })).toMatchObject({
+    body: {
+      breaks: [{ count: 1 }, { count: 2 }],
+      breakSums: [
+        { currency: 'GHS', amount: '5', count: 1 },
+        { currency: 'KES', amount: null, count: 2 },
+      ],
+    },
+  });
+});
+
 it('gives the rest if a part fails, or is not answered in time', async () => {
   const openBreaks = () => Promise.reject(new Error('MaxTimeMSExpired'));
   const wallets = { wallets: () => new Promise<never>(() => undefined) };

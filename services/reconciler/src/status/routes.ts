@@ -81,15 +81,17 @@ const inAll = (found: readonly OpenBreaks[]) => ({
 const viewBreaks = (breaks: Read<'breaks'>) =>
   [...Map.groupBy(breaks, ({ kind }) => kind)].map(([kind, found]) => ({ kind, ...inAll(found) }));
 
-/** By how much the breaks of each currency differ, either way. */
+/** By how much the breaks of each currency differ, either way; null if a sum is not known. */
 function viewBreakSums(breaks: Read<'breaks'>) {
   const byCurrency = [...Map.groupBy(breaks, ({ currency }) => currency)];
   return byCurrency
     .flatMap(([currency, found]) => {
       if (currency === null) return [];
-      const amount = found.reduce((sum, one) => sum + one.amount, 0n);
-      const unknown = found.reduce((sum, one) => sum + one.unknown, 0);
-      return [{ currency, amount: formatAmount(amount, currency), unknown, ...inAll(found) }];
+      const amounts = found.flatMap((one) => one.amount ?? []);
+      const sum = amounts.reduce((all, one) => all + one, 0n);
+      const amount = amounts.length === found.length ? formatAmount(sum, currency) : null;
+      const unknown = found.reduce((all, one) => all + one.unknown, 0);
+      return [{ currency, amount, unknown, ...inAll(found) }];
     })
     .toSorted((one, other) => one.currency.localeCompare(other.currency));
 }

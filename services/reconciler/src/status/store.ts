@@ -32,7 +32,7 @@ export interface DuePolls {
   readonly overdue: number;
 }
 
-/** The open breaks of a kind and a currency: `amount` sums how far the known ones differ, either way, in minor units. */
+/** The open breaks of a kind and a currency. */
 export interface OpenBreaks {
   readonly kind: string;
   /** Null if it is not known. */
@@ -40,7 +40,8 @@ export interface OpenBreaks {
   readonly count: number;
   /** How many have no known amount. */
   readonly unknown: number;
-  readonly amount: bigint;
+  /** How far the known ones differ in all, either way, in minor units; null if that is no 64-bit integer. */
+  readonly amount: bigint | null;
   readonly since: Date;
 }
 
@@ -108,8 +109,14 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
                 since: { $min: '$since' },
               },
             },
-            // A sum that is no 64-bit integer any more, and therefore not exact, fails here.
-            { $set: { amount: { $toLong: '$amount' }, kind: '$_id.kind', currency: '$_id.currency' } },
+            // A sum that is no 64-bit integer any more is not exact, and not known therefore.
+            {
+              $set: {
+                amount: { $convert: { input: '$amount', to: 'long', onError: null } },
+                kind: '$_id.kind',
+                currency: '$_id.currency',
+              },
+            },
             { $unset: '_id' },
             { $sort: { kind: 1, currency: 1 } },
           ],

@@ -11,6 +11,7 @@ import type { Logger, ReportProcessed } from '@pesewa/runtime';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { judgeBooks } from '../domain/books.ts';
+import type { BreakKind } from '../domain/break-kinds.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import type { Tracked } from '../domain/tracked.ts';
@@ -161,10 +162,14 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     if (!item.step) {
       const { overdue } = item;
       const isEntry = overdue.step === 'entry';
+      const step = found(overdue, deps, now);
       // People may have resolved its break, which an audit opens again.
       if (before?.isReported && !isEntry) report(before);
-      const isNew = isEntry ? takeEntry(payments, overdue) : !before && !kept.has(id);
-      if (isNew) keep(found(overdue, deps, now));
+      const lacks = isEntry ? takeEntry(payments, overdue) : undefined;
+      const isNew = isEntry ? lacks !== undefined : !before && !kept.has(id);
+      // What only a callback names may be nobody's: there is nothing to publish, and nothing was lost.
+      if (lacks === 'callback.unknown_reference') report(step);
+      else if (isNew) keep(step);
       continue;
     }
     const { step, stands, record } = item;
@@ -199,11 +204,11 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
   await deps.workingSet.apply(observed, transaction);
 }
 
-/** Whether a payment still lacks an entry that nobody was asked for; notes that it is followed from now on. */
-function takeEntry(payments: Map<string, Tracked>, { reference }: Overdue): boolean {
+/** How a payment still differs from its entries, if nobody was told or asked; notes that this is done from now on. */
+function takeEntry(payments: Map<string, Tracked>, { reference }: Overdue): BreakKind | undefined {
   const tracked = payments.get(reference);
-  if (!tracked || tracked.booksDueAtMs === null) return false;
+  if (!tracked || tracked.booksDueAtMs === null) return undefined;
   payments.set(reference, { ...tracked, booksDueAtMs: null });
   const finding = judgeBooks(tracked);
-  return finding !== undefined && !tracked.breaks.includes(finding.kind);
+  return finding && !tracked.breaks.includes(finding.kind) ? finding.kind : undefined;
 }

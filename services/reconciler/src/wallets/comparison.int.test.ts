@@ -127,6 +127,16 @@ describe('the comparison of wallets on real daemons', () => {
     const looks = await profile.find({ ns: namespace, 'command.filter.terms.rail': 'crowded' }).toArray();
     expect(looks.length).toBeLessThanOrEqual(3);
     for (const { docsExamined } of looks) expect(docsExamined).toBeLessThanOrEqual(1);
+    // Many of one size hide none of another.
+    const alike = Array.from({ length: 21 }, (_, index) => ({
+      ...documents[0],
+      _id: `po-alike-${index}`,
+      mayDebit: 500_000n,
+    }));
+    await crowd.insertMany(alike as typeof documents);
+    const wallet = { rail: 'crowded', currency: 'GHS', endedSince: new Date() };
+    const both = await payments.suspects({ ...wallet, sizes: [500_000n, 77n, 77n] });
+    expect(both.filter(({ reference }) => reference === 'po-crowded-76')).toHaveLength(1);
     await polls().deleteMany({ 'terms.rail': 'crowded' });
   });
 

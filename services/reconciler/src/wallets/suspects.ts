@@ -86,19 +86,20 @@ export function openPaymentsAtRail(db: Db) {
       return new Map([...byCurrency].map(([currency, payments]) => [currency, toOverdue(payments, isCut)]));
     },
     /**
-     * Payments that may explain a wallet out of range: the newest ends, and those in flight of these sizes; a bounded
-     * search.
+     * Payments that may explain a wallet out of range: the newest ends, and the first in flight of each of these
+     * sizes; a bounded search.
      */
     suspects: async ({ rail, currency, sizes, endedSince }: SuspectQuery): Promise<readonly Suspect[]> => {
       const wallet = { 'terms.rail': rail, 'terms.currency': currency };
       const flying = { ...wallet, inFlight: true as const };
-      const $in = [...sizes];
       const open = { projection: AS_SUSPECT };
       const ended = { ...open, sort: { endedAt: -1 } as const };
       const lists = await Promise.all([
         look<Found>(polls, { ...wallet, endedAt: { $gte: endedSince } }, { ...ended, limit: ENDED_MAX }),
-        look<Found>(polls, { ...flying, mayDebit: { $in } }, { ...open, limit: IN_FLIGHT_MAX }),
-        look<Found>(polls, { ...flying, mayCredit: { $in } }, { ...open, limit: IN_FLIGHT_MAX }),
+        ...[...new Set(sizes)].flatMap((size) => [
+          look<Found>(polls, { ...flying, mayDebit: size }, { ...open, limit: IN_FLIGHT_MAX }),
+          look<Found>(polls, { ...flying, mayCredit: size }, { ...open, limit: IN_FLIGHT_MAX }),
+        ]),
       ]);
       return lists.flatMap(({ found }) => found.flatMap(toSuspect));
     },
