@@ -286,6 +286,21 @@ describe('orders', () => {
     expect(line.complained()).toBe('pesewa: ledger: another operator must approve it\n');
   });
 
+  it('are shown with another order that may correct the same break twice', async () => {
+    const found = { status: 'open', corrections: ['cm-2'] };
+    const shown = async (...others: readonly object[]) => {
+      const line = commandLine((url) => {
+        if (url.includes('?breakId=')) return answer(200, { items: [order, ...others], next: null });
+        return answer(200, url.includes('/breaks/') ? found : { ...order, breakId: 'po-1/status' });
+      });
+      expect(await line.run('orders', 'approve', 'cm-1', '--dry-run')).toBe(0);
+      return line.printed();
+    };
+    const other = { ...order, status: 'approved', commandId: 'cm-3' };
+    expect(await shown(other)).toContain('cm-3 for the same break is approved: what it corrects may be');
+    expect(await shown({ ...other, commandId: 'cm-2' }, { ...other, status: 'rejected' })).not.toContain('warning');
+  });
+
   it('are shown with who did what', async () => {
     const line = commandLine([
       answer(200, { ...order, status: 'refused', approvedBy: 'kofi', refusedFor: 'Insufficient funds' }),

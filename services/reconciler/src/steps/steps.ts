@@ -161,8 +161,8 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     if (!item.step) {
       const { overdue } = item;
       const isEntry = overdue.step === 'entry';
-      // People may have resolved its break, which an audit opens again.
-      if (before?.isReported && !isEntry) report(before);
+      // People may have resolved its break, which an audit opens again; what stands is no news.
+      if (before?.isReported && isBreakGone(payments, overdue)) report(before);
       const isNew = isEntry ? takeEntry(payments, overdue) : !before && !kept.has(id);
       if (isNew) keep(found(overdue, deps, now));
       continue;
@@ -197,6 +197,11 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     observation: { kind: 'audited', name, record } as const,
   }));
   await deps.workingSet.apply(observed, transaction);
+}
+
+/** Whether people have resolved the break of a payment's step, as far as the payment shows it. */
+function isBreakGone(payments: ReadonlyMap<string, Tracked>, { reference, step }: Overdue): boolean {
+  return step !== 'entry' && payments.get(reference)?.breaks.includes(stepKinds[step]) === false;
 }
 
 /** Whether a payment still lacks an entry that nobody was asked for; notes that it is followed from now on. */
