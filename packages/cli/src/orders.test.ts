@@ -298,7 +298,9 @@ describe('orders', () => {
     };
     const other = { ...order, status: 'approved', commandId: 'cm-3' };
     expect(await shown(other)).toContain('cm-3 for the same break is approved: what it corrects may be');
-    expect(await shown({ ...other, commandId: 'cm-2' }, { ...other, status: 'rejected' })).not.toContain('warning');
+    expect(await shown({ ...other, commandId: 'cm-2' }, { ...other, status: 'rejected' })).not.toContain(
+      'warning',
+    );
   });
 
   it('are shown with who did what', async () => {

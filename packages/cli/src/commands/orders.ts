@@ -1,5 +1,12 @@
 import { breakOperations, type OrderView, orderOperations } from '@pesewa/contracts';
-import { ClientError, describeOrder, messageOf, ordersFor, takesAway, whyTwice } from '@pesewa/operator-client';
+import {
+  ClientError,
+  describeOrder,
+  messageOf,
+  ordersFor,
+  takesAway,
+  whyTwice,
+} from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import type { CommandContext } from '../context.ts';
 import { approveOrder, requireApplied, summary } from '../ledger-commands.ts';
@@ -73,7 +80,10 @@ async function details(order: OrderView, context: CommandContext): Promise<strin
 }
 
 /** What speaks against approving a proposed order that corrects a break. */
-async function warningOf(order: OrderView, { operations, ports }: CommandContext): Promise<string | undefined> {
+async function warningOf(
+  order: OrderView,
+  { operations, ports }: CommandContext,
+): Promise<string | undefined> {
   const { breakId: id, status } = order;
   if (id === undefined || status !== 'proposed') return undefined;
   try {

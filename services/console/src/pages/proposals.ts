@@ -114,9 +114,7 @@ async function correctedBreak({ upstream, times }: Visit, order: OrderView): Pro
   const found = await orMissing(upstream.call('reconciler', breakOperations.show, { parameters: { id } }));
   if (!found) return html`<p class="problem">It names the break ${foreign(id)}, which is not known.</p>`;
   const why =
-    status === 'proposed'
-      ? whyTwice(found, await ordersFor(upstream, found), order, times.nowMs)
-      : undefined;
+    status === 'proposed' ? whyTwice(found, await ordersFor(upstream, found), order, times.nowMs) : undefined;
   return html`${why === undefined ? nothing : html`<p class="problem">${why}</p>`}<p>${linkTo('break', id, 'The break that it corrects')}</p>`;
 }
 

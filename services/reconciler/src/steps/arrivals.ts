@@ -76,7 +76,11 @@ export function startArrivals(
   },
 ) {
   const { clock, limitMs } = deps;
-  const times: Record<keyof typeof ways, ArrivedTime | null> = { payout: null, collection: null, webhook: null };
+  const times: Record<keyof typeof ways, ArrivedTime | null> = {
+    payout: null,
+    collection: null,
+    webhook: null,
+  };
   const startedMs = clock.nowMs();
   gauge({
     registry: deps.registry,
