@@ -1,6 +1,7 @@
 import type { OperationsAnswer } from '@pesewa/operator-client';
 import { describe, expect, it } from 'vitest';
 import type { CliPorts } from './ports.ts';
+import { breakRow, unknownSides } from './breaks.fixture.ts';
 import { commandLine } from './program.fixture.ts';
 import { runProgram } from './program.ts';
 
@@ -287,7 +288,7 @@ describe('orders', () => {
   });
 
   it('are shown with another order that may correct the same break twice', async () => {
-    const found = { status: 'open', corrections: ['cm-2'] };
+    const found = { ...breakRow(), ...unknownSides, observations: [], corrections: ['cm-2'], history: [] };
     const shown = async (...others: readonly object[]) => {
       const line = commandLine((url) => {
         if (url.includes('?breakId=')) return answer(200, { items: [order, ...others], next: null });

@@ -50,9 +50,10 @@ export function whyTwice(
 ): string | undefined {
   const others = orders.filter((order) => order.commandId !== commandId);
   const other = pendingOf(found, others, nowMs);
-  const why = other
-    ? `the order ${other.commandId} for the same break is ${other.status}`
-    : found.status === 'resolved' && 'the break is resolved already';
+  const isOver = found.status === 'resolved' && !found.corrections.includes(commandId);
+  const why = isOver
+    ? 'the break is resolved already'
+    : other && `the order ${other.commandId} for the same break is ${other.status}`;
   return why ? `${why}: what it corrects may be corrected twice` : undefined;
 }
 
