@@ -1,7 +1,7 @@
 import type { OperationsAnswer } from '@pesewa/operator-client';
 import { describe, expect, it } from 'vitest';
-import type { CliPorts } from './ports.ts';
 import { breakRow, unknownSides } from './breaks.fixture.ts';
+import type { CliPorts } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 import { runProgram } from './program.ts';
 
