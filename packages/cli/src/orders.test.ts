@@ -1,6 +1,5 @@
 import type { OperationsAnswer } from '@pesewa/operator-client';
 import { describe, expect, it } from 'vitest';
-import { breakRow, unknownSides } from './breaks.fixture.ts';
 import type { CliPorts } from './ports.ts';
 import { commandLine } from './program.fixture.ts';
 import { runProgram } from './program.ts';
@@ -285,23 +284,6 @@ describe('orders', () => {
     ]);
     expect(await line.run('orders', 'approve', 'cm-1')).toBe(1);
     expect(line.complained()).toBe('pesewa: ledger: another operator must approve it\n');
-  });
-
-  it('are shown with another order that may correct the same break twice', async () => {
-    const found = { ...breakRow(), ...unknownSides, observations: [], corrections: ['cm-2'], history: [] };
-    const shown = async (...others: readonly object[]) => {
-      const line = commandLine((url) => {
-        if (url.includes('?breakId=')) return answer(200, { items: [order, ...others], next: null });
-        return answer(200, url.includes('/breaks/') ? found : { ...order, breakId: 'po-1/status' });
-      });
-      expect(await line.run('orders', 'approve', 'cm-1', '--dry-run')).toBe(0);
-      return line.printed();
-    };
-    const other = { ...order, status: 'approved', commandId: 'cm-3' };
-    expect(await shown(other)).toContain('cm-3 for the same break is approved: what it corrects may be');
-    expect(await shown({ ...other, commandId: 'cm-2' }, { ...other, status: 'rejected' })).not.toContain(
-      'warning',
-    );
   });
 
   it('are shown with who did what', async () => {
