@@ -93,3 +93,34 @@ describe('the adjustment of a break', () => {
     expect(line.printed()).toContain('drift now    not known: this wallet was never compared');
   });
 });
+
+it('is shown to its approver with another order that may correct the same break twice', async () => {
+  const order = {
+    commandId: 'cm-1',
+    kind: 'suspense',
+    rail: 'upstream',
+    currency: 'GHS',
+    amount: '12.5',
+    direction: 'shortage',
+    breakId: row.id,
+    status: 'proposed',
+    requestedBy: 'ama',
+    requestedAt: '2026-11-01T08:00:00.000Z',
+  };
+  const shown = async (...others: readonly object[]) => {
+    const line = commandLine((url) => {
+      const orders = { items: [order, ...others], next: null };
+      if (url.includes('?breakId=')) return { status: 200, body: orders };
+      return { status: 200, body: url.includes('/breaks/') ? { ...whole, corrections: ['cm-2'] } : order };
+    });
+    expect(await line.run('orders', 'approve', 'cm-1', '--dry-run')).toBe(0);
+    return line.printed();
+  };
+  const other = { ...order, status: 'approved', commandId: 'cm-3' };
+  expect(await shown(other)).toContain('cm-3 for the same break is approved: what it corrects may be');
+  const over = [
+    { ...other, commandId: 'cm-2' },
+    { ...other, status: 'rejected' },
+  ];
+  expect(await shown(...over)).not.toContain('warning');
+});

@@ -168,7 +168,7 @@ describe('the adjustment of a break', () => {
     const ordered = bodyOf(program, '/commands/suspense');
     expect(ordered).toEqual({
       rail: 'upstream',
-      commandId: expect.stringMatching(/^cm-/) as unknown,
+      commandId: expect.stringMatching(/^bk-[0-9a-f]{48}$/) as unknown,
       currency: 'GHS',
       amount: '12.5',
       direction: 'shortage',

@@ -107,7 +107,7 @@ export function addList<One extends Operation>(
 /** One thing: lines, or JSON. */
 interface ShowCommand<One extends Operation> extends Declared<One> {
   /** What is printed, if it is not a line for each field. */
-  readonly text?: (answer: AnswerOf<One>) => string;
+  readonly text?: (answer: AnswerOf<One>, context: CommandContext) => string | Promise<string>;
 }
 
 /** Adds a command that shows what an operation answers. */
@@ -120,7 +120,7 @@ export function addShow<One extends Operation>(
   onCall(command, ports, spec, async ({ context, given, options, services }) => {
     const answer = await callOf(context, services, spec.operation, given);
     const text = spec.text ?? ((view: AnswerOf<One>) => linesOf(view as object, schemaOf(spec.operation)));
-    ports.print(options['json'] ? formatJson(answer) : text(answer));
+    ports.print(options['json'] ? formatJson(answer) : await text(answer, context));
   });
   return command;
 }

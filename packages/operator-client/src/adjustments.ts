@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type OrderView, orderOperations, type ShownBreakView } from '@pesewa/contracts';
 import type { Caller } from './call.ts';
 import type { OrderRequest } from './foresee-order.ts';
@@ -8,7 +9,27 @@ export async function ordersFor(
   { call }: Pick<Caller, 'call'>,
   { id }: Pick<ShownBreakView, 'id'>,
 ): Promise<readonly OrderView[]> {
-  return (await call('ledger', orderOperations.list, { query: { breakId: id } })).items;
+  const orders: OrderView[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { breakId: id, ...(cursor !== undefined && { cursor }) };
+    const page = await call('ledger', orderOperations.list, { query });
+    orders.push(...page.items);
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return orders;
+}
+
+/** How much of the hash is in the id of a correction: ids have at most 64 characters. */
+const HASH_LENGTH = 48;
+
+/**
+ * The id of the next order for a break, by the orders that it had before: whoever has seen the same ones proposes under
+ * the same id, so that the ledger takes only one of their orders.
+ */
+export function correctionId({ id }: Pick<ShownBreakView, 'id'>, before: readonly OrderView[]): string {
+  const hash = createHash('sha256').update(`${id}\n${before.length}`).digest('hex');
+  return `bk-${hash.slice(0, HASH_LENGTH)}`;
 }
 
 /** The order that may still be booked for a break, if any. */
@@ -18,6 +39,22 @@ export function pendingOf(
   nowMs: number,
 ): OrderView | undefined {
   return orders.find((order) => mayBeBooked(order, nowMs) && !corrections.includes(order.commandId));
+}
+
+/** Why what a proposed order corrects may be corrected twice, for its approver; undefined if nothing speaks for it. */
+export function whyTwice(
+  found: Pick<ShownBreakView, 'status' | 'corrections'>,
+  orders: readonly OrderView[],
+  { commandId }: Pick<OrderView, 'commandId'>,
+  nowMs: number,
+): string | undefined {
+  const others = orders.filter((order) => order.commandId !== commandId);
+  const other = pendingOf(found, others, nowMs);
+  const isOver = found.status === 'resolved' && !found.corrections.includes(commandId);
+  const why = isOver
+    ? 'the break is resolved already'
+    : other && `the order ${other.commandId} for the same break is ${other.status}`;
+  return why ? `${why}: what it corrects may be corrected twice` : undefined;
 }
 
 /** Why no order may correct a break now, apart from an order that waits; undefined if one may. */

@@ -1,5 +1,13 @@
 export { describeParked, describeRealignment, describeScope } from './actions.ts';
-export { correctionOf, ordersFor, pendingOf, whyUncorrectable, whyWrongSign } from './adjustments.ts';
+export {
+  correctionId,
+  correctionOf,
+  ordersFor,
+  pendingOf,
+  whyTwice,
+  whyUncorrectable,
+  whyWrongSign,
+} from './adjustments.ts';
 export { describeLength, describeRate, endedOf } from './availability.ts';
 export {
   type Caller,

@@ -119,7 +119,6 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
       { key: { at: -1, _id: -1 } },
       { key: { status: 1, at: -1, _id: -1 } },
       { key: { reference: 1, at: -1, _id: -1 } },
-      { key: { breakId: 1 } },
     ],
   },
   { name: 'floats', indexes: [{ key: { rail: 1 } }] },

@@ -11,9 +11,9 @@ it('a reference that only callbacks name is deleted after its time, and nobody i
   expect(stored(false)).not.toHaveProperty('watch');
 });
 
-it('a reference is looked at a grace time after its first proof, and is not for hints', () => {
+it('a reference is looked at a grace time after its first proof, from which on it is kept, and is not for hints', () => {
   const hinted = fold(awaited('po-1', 5_000), [called(), called({ proven: true })]);
-  const proven = { booksDueAt: new Date(67_000), forgetAt: new Date(605_000) };
+  const proven = { booksDueAt: new Date(67_000), forgetAt: new Date(607_000) };
   expect(toDocument(hinted, keep)).toMatchObject(proven);
   const taken = { ...hinted, booksDueAtMs: null };
   const claim = called({ proven: true, amount: '99' });

@@ -1,6 +1,14 @@
-import { type OrderView, orderOperations } from '@pesewa/contracts';
-import { describeOrder, takesAway } from '@pesewa/operator-client';
+import { breakOperations, type OrderView, orderOperations } from '@pesewa/contracts';
+import {
+  ClientError,
+  describeOrder,
+  messageOf,
+  ordersFor,
+  takesAway,
+  whyTwice,
+} from '@pesewa/operator-client';
 import type { Command } from 'commander';
+import type { CommandContext } from '../context.ts';
 import { approveOrder, requireApplied, summary } from '../ledger-commands.ts';
 import { addList, addShow } from '../operation-commands.ts';
 import type { CliPorts } from '../ports.ts';
@@ -50,7 +58,7 @@ export function addOrderCommands(program: Command, ports: CliPorts): void {
   });
 }
 
-function details(order: OrderView): string {
+async function details(order: OrderView, context: CommandContext): Promise<string> {
   const { approvedBy, rejectedBy } = order;
   return namedLines([
     ['order', order.commandId],
@@ -61,6 +69,7 @@ function details(order: OrderView): string {
       'corrects',
       order.breakId && `the break ${order.breakId}: see pesewa reconcile breaks show ${order.breakId}`,
     ],
+    ['warning', await warningOf(order, context)],
     ['ordered by', `${order.requestedBy} at ${order.requestedAt}`],
     ['approved by', approvedBy && `${approvedBy} at ${order.approvedAt ?? '?'}`],
     ['rejected by', rejectedBy && `${rejectedBy} at ${order.rejectedAt ?? '?'}: ${order.rejectedFor ?? '?'}`],
@@ -68,4 +77,20 @@ function details(order: OrderView): string {
     ['refused for', order.refusedFor],
     ['approve until', order.expiresAt],
   ]);
+}
+
+/** What speaks against approving a proposed order that corrects a break. */
+async function warningOf(
+  order: OrderView,
+  { operations, ports }: CommandContext,
+): Promise<string | undefined> {
+  const { breakId: id, status } = order;
+  if (id === undefined || status !== 'proposed') return undefined;
+  try {
+    const found = await operations.call('reconciler', breakOperations.show, { parameters: { id } });
+    return whyTwice(found, await ordersFor(operations, found), order, ports.clock.nowMs());
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    return `whether it corrects anything twice is not known: ${messageOf(error)}`;
+  }
 }

@@ -22,7 +22,7 @@ export interface ProposalKind<View> {
   /** What is printed of one that was approved. */
   readonly approved: (view: View) => string;
   /** What an operator reads before approving. */
-  readonly details: (view: View) => string;
+  readonly details: (view: View, context: CommandContext) => string | Promise<string>;
   readonly summary: (view: View) => string;
 }
 
@@ -40,7 +40,7 @@ export function addDecidingCommands<View extends object>(
         const id = idOf(given);
         const call = { parameters: { id, commandId: id } };
         const view = (await context.operations.call(service, operations.show, call)) as View;
-        return { answer: view, text: details(view) };
+        return { answer: view, text: await details(view, context) };
       },
       what,
     ] as const;

@@ -1,5 +1,6 @@
 import { breakOperations, type ShownBreakView } from '@pesewa/contracts';
 import {
+  correctionId,
   correctionOf,
   type OrderRequest,
   ordersFor,
@@ -54,14 +55,17 @@ export function addAdjustCommand(breaks: Command, ports: CliPorts): void {
       const wrong = options.dryRun ? undefined : whyWrongSign(found, request);
       if (wrong !== undefined) throw new CliError(`--amount: ${wrong}; --dry-run shows the drift after it`);
       // A repetition is the order that waits: the ledger takes it for the same, or refuses it as another.
-      const pending = pendingOf(found, await ordersFor(context.operations, found), ports.clock.nowMs());
-      const order = { ...options, breakId: id, ...(pending && { commandId: pending.commandId }) };
+      const orders = await ordersFor(context.operations, found);
+      const pending = pendingOf(found, orders, ports.clock.nowMs());
+      const commandId = pending?.commandId ?? correctionId(found, orders);
+      const order = { ...options, breakId: id, commandId };
       const proposing = proposeOrder(context, request, order, 'repeat the same call');
       await proposing.catch((error: unknown) => {
-        if (!(error instanceof RefusedError) || error.code !== 'duplicate' || !pending) throw error;
-        const { commandId } = pending;
+        if (!(error instanceof RefusedError) || error.code !== 'duplicate') throw error;
         throw new CliError(
-          `another order for ${id} waits: approve it, or reject it (pesewa orders reject ${commandId} --reason "withdrawn")`,
+          pending
+            ? `another order for ${id} waits: approve it, or reject it (pesewa orders reject ${commandId} --reason "withdrawn")`
+            : `another order for ${id} was proposed meanwhile: look with pesewa orders show ${commandId}`,
         );
       });
     });

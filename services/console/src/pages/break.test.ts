@@ -197,7 +197,7 @@ describe('the correction of a break', () => {
     const ama = await console.signIn('ama');
     const { html } = await ama.post(`${path}/adjust`, asked);
     expect(textOf(html)).toMatch(/float now 100\.00 GHS float after 87\.50 GHS .* drift after 0\.00 GHS/);
-    const [, commandId = ''] = /name="commandId" value="(cm-\d+)"/.exec(html) ?? [];
+    const [, commandId = ''] = /name="commandId" value="(bk-[0-9a-f]{48})"/.exec(html) ?? [];
     expect(changesOf(console)).toEqual([]);
     const fields = { commandId, version: '3', amount: '-12.50', explanation: 'lost' };
     expect((await ama.post(`${path}/adjust`, fields)).goesTo).toBe(path);
@@ -208,6 +208,20 @@ describe('the correction of a break', () => {
     const stale = await ama.post(`${path}/adjust`, { ...fields, version: '2' });
     expect([stale.status, changesOf(console).length]).toEqual([409, 1]);
     expect(textOf(stale.html)).toContain('the break has changed since you looked at it');
+  });
+
+  it('is not placed while another order for the break may be booked, but again under the same id', async () => {
+    const approved = { ...pending, status: 'approved' };
+    const taken = { ...withOrders(approved), 'ledger POST /commands/suspense': answered(202, approved) };
+    const console = openConsole(taken);
+    const ama = await console.signIn('ama');
+    const fields = { commandId: 'bk-1', version: '3', amount: '-12.50', explanation: 'lost' };
+    const page = await ama.post(`${path}/adjust`, fields);
+    expect([page.status, changesOf(console)]).toEqual([409, []]);
+    expect(textOf(page.html)).toContain('the order cm-1 for this break is approved');
+    expect((await ama.post(`${path}/adjust`, { ...fields, commandId: 'cm-1' })).goesTo).toBe(path);
+    const early = await openConsole({ ...taken, [api]: { ...whole, waitsFor: 'end' } }).signIn('ama');
+    expect((await early.post(`${path}/adjust`, { ...fields, commandId: 'cm-1' })).status).toBe(409);
   });
 
   it('says why the ledger refuses the order', async () => {

@@ -9,6 +9,7 @@ import {
 } from '@pesewa/contracts';
 import { amountProblem, displayAmount, formatAmount, parsePositiveAmount } from '@pesewa/kernel';
 import {
+  correctionId,
   correctionOf,
   describeOrder,
   foreseeOrder,
@@ -173,7 +174,8 @@ async function askToCorrect(visit: Visit, given: Given): Promise<Change> {
   };
   const uncorrectable = whyUncorrectable(found);
   if (uncorrectable !== undefined) return { ...common, about: html`<p>The break ${uncorrectable}.</p>` };
-  const pending = pendingOf(found, await ordersFor(visit.upstream, found), visit.times.nowMs);
+  const orders = await ordersFor(visit.upstream, found);
+  const pending = pendingOf(found, orders, visit.times.nowMs);
   if (pending) {
     const order = linkTo('order', pending.commandId);
     const about = html`<p>The order ${order} waits already: it must be approved, or rejected, first.</p>`;
@@ -205,7 +207,7 @@ async function askToCorrect(visit: Visit, given: Given): Promise<Change> {
     ],
     foresee: async () =>
       foreseen(visit, requestOf(given, found), {
-        commandId: visit.newId(),
+        commandId: correctionId(found, orders),
         version: String(found.version),
       }),
   };
@@ -241,14 +243,23 @@ function requestOf(given: Given, found: ShownBreakView): OrderRequest {
   return request;
 }
 
-/** Proposes the order for the break as it was shown; by its id every repetition is the same order. */
+/**
+ * Proposes the order for the break as it was shown, unless another may be booked for it; by its id every repetition is
+ * the same order.
+ */
 async function correct(submission: Submission): Promise<string> {
-  const { upstream, field } = submission;
+  const { upstream, field, times } = submission;
   const found = await findBreak(submission);
   if (field('version') !== String(found.version))
     throw new RefusedError('the break has changed since you looked at it: look again', 409);
+  const uncorrectable = whyUncorrectable(found);
+  if (uncorrectable !== undefined) throw new RefusedError(`the break ${uncorrectable}`, 409);
+  const commandId = field('commandId');
+  const pending = pendingOf(found, await ordersFor(upstream, found), times.nowMs);
+  if (pending && pending.commandId !== commandId)
+    throw new RefusedError(`the order ${pending.commandId} for this break is ${pending.status}`, 409);
   const { kind, account, currency, amount, direction } = requestOf(field, found);
-  const order = { ...account, commandId: field('commandId'), currency, amount, direction };
+  const order = { ...account, commandId, currency, amount, direction };
   const body = { ...order, reason: field('explanation'), breakId: found.id } as never;
   await upstream.call('ledger', proposalOperations[kind], { body });
   return pathTo('break', found.id);

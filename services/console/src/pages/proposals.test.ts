@@ -83,6 +83,22 @@ describe('what a proposal changes', () => {
     expect(html.includes('resolved already: what it corrects may be corrected twice')).toBe(warns);
   });
 
+  it('warns of another order for its break that may be booked', async () => {
+    const corrects = { ...order, breakId: whole.id };
+    const of = (other: object, corrections: readonly string[] = []) => ({
+      ...answers,
+      'ledger GET /commands': pageOf(corrects, { ...corrects, commandId: 'cm-2', ...other }),
+      'ledger GET /commands/cm-1': corrects,
+      'reconciler GET /breaks/upstream%3AGHS%2Fbalance': { ...whole, corrections },
+    });
+    const shown = async (given: ReturnType<typeof of>) =>
+      textOf((await (await openConsole(given).signIn('ama')).get('/approvals/orders/cm-1')).html);
+    const warning = 'the order cm-2 for the same break is approved: what it corrects may be corrected twice';
+    expect(await shown(of({ status: 'approved' }))).toContain(warning);
+    expect(await shown(of({ status: 'approved' }, ['cm-2']))).not.toContain('corrected twice');
+    expect(await shown(of({ status: 'rejected' }))).not.toContain('corrected twice');
+  });
+
   it('can no longer be approved after its time', async () => {
     const late = { ...order, expiresAt: '2026-11-27T11:00:00Z' };
     const ama = await openConsole({ ...answers, 'ledger GET /commands/cm-1': late }).signIn('ama');

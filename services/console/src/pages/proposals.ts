@@ -9,7 +9,15 @@ import {
   settingsOperations,
 } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { consequenceOf, describeMovement, describeOrder, groundsOf, inWords } from '@pesewa/operator-client';
+import {
+  consequenceOf,
+  describeMovement,
+  describeOrder,
+  groundsOf,
+  inWords,
+  ordersFor,
+  whyTwice,
+} from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { foreign, type Html, link, nothing } from '../view/html.ts';
 import { linkTo, pathTo } from '../view/links.ts';
@@ -99,20 +107,15 @@ async function hasChanged({ upstream, times }: Visit, order: OrderView): Promise
   return shown.length === 0 ? html`<p>The ledger has no entry of it.</p>` : html`${shown}`;
 }
 
-/** The break that an order corrects; one that is resolved already is a reason not to approve it. */
-async function correctedBreak(
-  { upstream }: Visit,
-  { breakId: id, commandId, status }: OrderView,
-): Promise<Html> {
+/** The break that an order corrects; if it is resolved already, or has another order, that is a reason not to approve it. */
+async function correctedBreak({ upstream, times }: Visit, order: OrderView): Promise<Html> {
+  const { breakId: id, status } = order;
   if (id === undefined) return nothing;
   const found = await orMissing(upstream.call('reconciler', breakOperations.show, { parameters: { id } }));
   if (!found) return html`<p class="problem">It names the break ${foreign(id)}, which is not known.</p>`;
-  const isOver = found.status === 'resolved' && !found.corrections.includes(commandId);
-  const warning =
-    isOver && status === 'proposed'
-      ? html`<p class="problem">The break is resolved already: what it corrects may be corrected twice.</p>`
-      : nothing;
-  return html`${warning}<p>${linkTo('break', id, 'The break that it corrects')}</p>`;
+  const why =
+    status === 'proposed' ? whyTwice(found, await ordersFor(upstream, found), order, times.nowMs) : undefined;
+  return html`${why === undefined ? nothing : html`<p class="problem">${why}</p>`}<p>${linkTo('break', id, 'The break that it corrects')}</p>`;
 }
 
 function ofDecision(decision: DecisionView): Proposal {

@@ -88,9 +88,10 @@ export function correct(current: Break, { commandId, requestedAt, at }: BookedOr
   const { corrections = [], observations } = current;
   if (corrections.some((one) => one.commandId === commandId)) return current;
   const seen = observations.filter((one) => one.at <= requestedAt);
+  const stood = observations.filter(({ at: saidAt, amountAt = saidAt }) => amountAt <= requestedAt);
   // What anybody may have claimed is corrected only where nothing else is shown.
-  const said = seen.filter(({ observer }) => observer !== 'callback');
-  const shownThen = seen.length === 0 ? [] : [shown(current, seen), ...said];
+  const said = stood.filter(({ observer }) => observer !== 'callback');
+  const shownThen = stood.length === 0 ? [] : [shown(current, stood), ...said];
   const amounts = [...new Set(shownThen.flatMap(({ amount }) => amount ?? []))];
   const fixed = observations.filter(
     (one) => seen.includes(one) || (one.amount !== null && amounts.includes(one.amount)),

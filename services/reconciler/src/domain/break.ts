@@ -44,6 +44,8 @@ export interface Observation {
   readonly amount: bigint | null;
   readonly detail: string;
   readonly at: Date;
+  /** Since when its observer says this amount, if for longer than the rest of it. */
+  readonly amountAt?: Date;
   readonly rail?: string;
   readonly currency: string | null;
   /** What it says in short keys: a person who resolves the break has judged these, and only another one is news. */

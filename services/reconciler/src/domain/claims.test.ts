@@ -55,6 +55,17 @@ describe('forged hints', () => {
     }
   });
 
+  it('and proven claims that all agree push out no other amount before the terms are known', () => {
+    const agreeing = [null, '100'].flatMap((amount) =>
+      [null, 'KES'].flatMap((currency) =>
+        [null, '1'].map((fee) => called({ proven: true, amount, currency, fee })),
+      ),
+    );
+    const other = called({ proven: true, amount: '90', currency: 'KES', fee: null });
+    const { callbacks } = fold(awaited('co-1', 0), [...agreeing, other]);
+    expect(callbacks.map(({ amount }) => amount)).toContain('90');
+  });
+
   it('of so many amounts that no more are kept leave the amount unclear', () => {
     const flood = Array.from({ length: 30 }, (_, index) => called({ amount: String(200 + index) }));
     expect(poll(collection(...flood, called({ amount: '90' })))).toMatchObject({
@@ -110,11 +121,11 @@ describe('a claim that comes again', () => {
   });
 
   it.each<[string, readonly PaymentObservation[]]>([
-    ['of an amount', Array.from({ length: 8 }, (_, index) => reversal(10_000, { amount: `${index}` }))],
+    ['of an amount', Array.from({ length: 9 }, (_, index) => reversal(10_000, { amount: `${index}` }))],
     ['of an end, before the payment was known', [reversal(10_000)]],
   ])('is asked about though so many %s were forged that it is not kept itself', (_name, forged) => {
     const real = reversal(500_000, { amount: '100' });
-    const isKept = forged.length < 8;
+    const isKept = forged.length < 9;
     const known = payout(...forged, real);
     expect(known.callbacks).toHaveLength(forged.length);
     expect(poll(known, lookedUp, later).verdict.lagging).toBe(true);

@@ -6,10 +6,10 @@ import { currencyOf, readMinor } from './values.ts';
 /**
  * How many different claims are kept of each sort.
  *
- * More than the four hints that may all be of the requested amount before the terms are known (with and without an amount,
- * with and without a currency): so whatever is dropped, a differing one is among those that are kept.
+ * More than the eight proven claims that may all be of the requested amount before the terms are known (with and without
+ * an amount, a currency and a fee): so whatever is dropped, a differing one is among those that are kept.
  */
-const KEPT_MAX = 8;
+const KEPT_MAX = 9;
 
 /**
  * Adds a claim unless one of the same value is known, and keeps the list bounded.

@@ -90,6 +90,14 @@ describe('what an order has corrected', () => {
     // The same difference that another finds meanwhile is what the order has corrected.
     const both = after(reversed, found('close.differs', {}, later));
     expect(correct(both, order)).toMatchObject({ status: 'resolved' });
+    // Its observer has said the same amount since before the order, if in other words.
+    const again = after(
+      reversed,
+      found('payment.contradiction', { detail: 'anew', about: ['failed'] }, later),
+    );
+    expect(correct(again, order)).toMatchObject({ status: 'resolved', corrections: [{ amounts: [-100n] }] });
+    const other = after(reversed, found('payment.contradiction', { amount: -7n, about: ['failed'] }, later));
+    expect(correct(other, order)).toMatchObject({ status: 'open', corrections: [{ amounts: [] }] });
     // Nothing that it holds now was known then.
     expect(correct(after(denied), order)).toMatchObject({ status: 'open', corrections: [{ amounts: [] }] });
   });

@@ -94,6 +94,8 @@ function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
   const isProof = isUnknown(tracked) && claim.proven && !tracked.callbacks.some(({ proven }) => proven);
   const after = {
     ...tracked,
+    // However old its hints are, it is kept for long enough to be looked into.
+    ...(isProof && { openedAtMs: at.nowMs }),
     callbacks: addClaim(tracked.callbacks, claim, terms),
     ...(terms !== null && needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
     timeline: remember(tracked.timeline, {

@@ -145,10 +145,12 @@ function says(before: Observation, { amount, detail, about, rail, currency }: Ob
 
 const isCallback = (observer: Observer) => observer === 'callback' || observer === 'provenCallback';
 
-/** An observer's newest word; of callbacks what they said before too. */
+/** An observer's newest word, with since when it says its amount; of callbacks what they said before too. */
 function added(before: Observation, observation: Observation): Observation {
-  if (!isCallback(before.observer) || !observation.about) return observation;
-  return { ...observation, about: [...new Set([...(before.about ?? []), ...observation.about])] };
+  const isSame = before.amount === observation.amount && before.currency === observation.currency;
+  const next = { ...observation, ...(isSame && { amountAt: before.amountAt ?? before.at }) };
+  if (!isCallback(before.observer) || !observation.about) return next;
+  return { ...next, about: [...new Set([...(before.about ?? []), ...observation.about])] };
 }
 
 /** How strongly a kind binds people, the strongest first: what waits for an end, what runs find. */

@@ -11,7 +11,7 @@ const uses = new Map<string, DeclaredMessaging>(
   messagingServices.map((name) => [name, services[name].messaging]),
 );
 
-it.each([...ways.payout, ...ways.collection])(
+it.each([...ways.payout, ...ways.collection, ...ways.webhook])(
   'a hop leads over $topic, which $from produces and all of $by consume',
   ({ from, topic, by }) => {
     const senders = [...uses.values()].filter(({ database }) => database === from);
@@ -26,6 +26,24 @@ it.each([
 ] as const)('what a %s needs waits neither for %s nor for the topic of %s', (kind, gateway, topic) => {
   expect(ways[kind].flatMap(({ by }) => by)).not.toContain(gateway);
   expect(ways[kind].map((hop) => hop.topic)).not.toContain(topic);
+  expect(ways[kind].flatMap(({ by }) => by)).not.toContain('webhook-dispatcher');
+});
+
+it.each([
+  [60_000, [...Array.from({ length: 20 }, () => 250), 60_000, 60_000]],
+  [10, Array.from({ length: 22 }, () => 10)],
+])('asks again soon at first, then at the pause of %d', async (pauseMs, pauses) => {
+  const closing = new AbortController();
+  const slept: number[] = [];
+  const sleep = async (durationMs: number) => {
+    slept.push(durationMs);
+    if (slept.length === pauses.length) closing.abort();
+  };
+  const messaging = { ends: async () => [], hasApplied: async () => false };
+  const onItsWay = { waiting: async () => [], hasLeft: async () => true };
+  const deps = { messaging, onItsWay, clock: { nowMs: () => 0, sleep }, pauseMs };
+  expect(await haveArrived(deps, ways.payout, closing.signal)).toBe(false);
+  expect(slept).toEqual(pauses);
 });
 
 it('the age of what is known to have arrived grows while an outbox can not be read, and from the start on', async () => {

@@ -14,26 +14,38 @@ export interface Hop {
   readonly by: readonly string[];
 }
 
+const payout = [
+  { from: 'reconciler', topic: 'payoutFacts', by: ['payout-gateway'] },
+  { from: 'payouts', topic: 'payouts', by: ['ledger'] },
+  { from: 'ledger', topic: 'ledger', by: ['payout-gateway', 'reconciler'] },
+  { from: 'payouts', topic: 'payouts', by: ['reconciler'] },
+] as const satisfies readonly Hop[];
+const collection = [
+  { from: 'reconciler', topic: 'collectionFacts', by: ['collection-gateway'] },
+  { from: 'collections', topic: 'collections', by: ['ledger'] },
+  { from: 'ledger', topic: 'ledger', by: ['reconciler'] },
+  { from: 'collections', topic: 'collections', by: ['reconciler'] },
+] as const satisfies readonly Hop[];
+
 /**
- * The whole way of the messages of a payment: from us to its owner, through the ledger and back, and to us and its
- * webhook. Those of the other kind delay none.
+ * The whole way of the messages of a payment: from us to its owner, through the ledger and back, and to us. Those of the
+ * other kind delay none, and neither do webhooks, to which the messages of both lead further.
  */
-export const ways: Readonly<Record<PaymentKind, readonly Hop[]>> = {
-  payout: [
-    { from: 'reconciler', topic: 'payoutFacts', by: ['payout-gateway'] },
-    { from: 'payouts', topic: 'payouts', by: ['ledger'] },
-    { from: 'ledger', topic: 'ledger', by: ['payout-gateway', 'reconciler'] },
-    { from: 'payouts', topic: 'payouts', by: ['reconciler', 'webhook-dispatcher'] },
-  ],
-  collection: [
-    { from: 'reconciler', topic: 'collectionFacts', by: ['collection-gateway'] },
-    { from: 'collections', topic: 'collections', by: ['ledger'] },
-    { from: 'ledger', topic: 'ledger', by: ['reconciler'] },
-    { from: 'collections', topic: 'collections', by: ['reconciler', 'webhook-dispatcher'] },
+export const ways: Readonly<Record<PaymentKind | 'webhook', readonly Hop[]>> = {
+  payout,
+  collection,
+  webhook: [
+    ...payout,
+    ...collection,
+    { from: 'payouts', topic: 'payouts', by: ['webhook-dispatcher'] },
+    { from: 'collections', topic: 'collections', by: ['webhook-dispatcher'] },
   ],
 };
 
-const kinds = ['payout', 'collection'] as const;
+const kinds = ['payout', 'collection', 'webhook'] as const;
+/** The pause between the first questions whether the same has arrived, and how many they are. */
+const SOON_MS = 250;
+const SOON_MAX = 20;
 const KAFKA_TIMEOUT_MS = 5_000;
 
 /** The dependencies of knowing what has arrived. */
@@ -41,7 +53,7 @@ export interface ArrivalDeps {
   readonly messaging: Pick<Messaging, 'ends' | 'hasApplied'>;
   readonly onItsWay: OnItsWay;
   readonly clock: Clock;
-  /** The pause between two questions. */
+  /** The pause between two checks of a whole way, and between questions of what has not arrived soon. */
   readonly pauseMs: number;
 }
 
@@ -64,19 +76,23 @@ export function startArrivals(
   },
 ) {
   const { clock, limitMs } = deps;
-  const times: Record<PaymentKind, ArrivedTime | null> = { payout: null, collection: null };
+  const times: Record<keyof typeof ways, ArrivedTime | null> = {
+    payout: null,
+    collection: null,
+    webhook: null,
+  };
   const startedMs = clock.nowMs();
   gauge({
     registry: deps.registry,
     name: 'last_arrival_age_seconds',
-    help: 'Age of the newest time up to which all events are known to have arrived, by kind of payment; the time since the start while nothing is known.',
+    help: 'Age of the newest time up to which all events are known to have arrived, by kind of payment, and at webhooks of both kinds; the time since the start while nothing is known.',
     labelNames: ['kind'],
     read: async () => kinds.map((kind) => [{ kind }, ageSeconds(times[kind]?.untilMs ?? startedMs, clock)]),
   });
   const loops = kinds.map((kind) =>
     startLoop({
       ...deps,
-      name: `reconciler arrivals of ${kind}s`,
+      name: `reconciler arrivals: ${kind}`,
       round: async (signal) => {
         const atMs = clock.nowMs();
         if (await haveArrived(deps, ways[kind], signal)) times[kind] = arrivedBy(times[kind], atMs, limitMs);
@@ -87,11 +103,8 @@ export function startArrivals(
   return {
     /** The period throughout which messages arrived, for payments of a kind; null if they do not now, or if that is unknown. */
     arrived: (kind: PaymentKind) => arrivedAsOf(times[kind], clock.nowMs(), limitMs),
-    /** The newest time such that everything that was on its way then has arrived; of both kinds without one. */
-    arrivedUntilMs: (kind?: PaymentKind): number | undefined => {
-      const until = Math.min(...(kind ? [kind] : kinds).map((one) => times[one]?.untilMs ?? Number.NaN));
-      return Number.isNaN(until) ? undefined : until;
-    },
+    /** The newest time such that everything that was on its way then has arrived; without a kind, of both at their webhooks. */
+    arrivedUntilMs: (kind: keyof typeof ways = 'webhook'): number | undefined => times[kind]?.untilMs,
     [Symbol.asyncDispose]: async () => {
       await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
     },
@@ -109,8 +122,8 @@ export async function haveArrived(
 ): Promise<boolean> {
   const until = async (check: () => Promise<boolean | undefined>): Promise<boolean> => {
     let found = await check();
-    while (found === false && !signal.aborted) {
-      await clock.sleep(pauseMs, signal);
+    for (let asked = 1; found === false && !signal.aborted; asked += 1) {
+      await clock.sleep(asked <= SOON_MAX ? Math.min(SOON_MS, pauseMs) : pauseMs, signal);
       found = await check();
     }
     return found === true;

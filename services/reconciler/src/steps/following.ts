@@ -88,8 +88,8 @@ export function found(overdue: Overdue, limits: StepLimits, now: Date): Followed
 }
 
 /**
- * A step that is still unfinished when it is checked again. Requests continue for as long as it is, with pauses that
- * double, because its cause may be repaired.
+ * A step that is still unfinished when it is checked again. Requests continue with pauses that double up to a bound,
+ * because its cause may be repaired.
  */
 export function follow(step: FollowedStep, limits: StepLimits, now: Date): FollowedStep {
   const isReported = step.isReported || !isAsked(step.step) || step.requests >= limits.requestsMax;

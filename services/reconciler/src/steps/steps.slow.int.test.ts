@@ -115,6 +115,12 @@ describe('a step that takes longer than it can, on real daemons', () => {
     expect(await breaks(reference)).toEqual([]);
     await after(2, () => hasBreak(reference, 'hold.unanswered', 'open'));
     await inRounds(() => hasAsked(reference, 'hold', 'hold', 'hold'));
+    // An audit finds it again, which is no news of a break that stands.
+    const [{ version } = {}] = await breaks(reference);
+    expect(await harness.postAs('ama', '/coverage')).toMatchObject({ status: 202 });
+    const done = { status: 'done' };
+    await inRounds(async () => expect((await operator('/coverage')).items).toMatchObject([done, done]));
+    expect(await breaks(reference)).toMatchObject([{ version, status: 'open' }]);
     await after(4, () => hasAsked(reference, 'hold', 'hold', 'hold', 'hold'));
     await setStep(reference, 'held');
     await publish(accepted(reference));

@@ -163,8 +163,8 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
       const { overdue } = item;
       const isEntry = overdue.step === 'entry';
       const step = found(overdue, deps, now);
-      // People may have resolved its break, which an audit opens again.
-      if (before?.isReported && !isEntry) report(before);
+      // People may have resolved its break, which an audit opens again; what stands is no news.
+      if (before?.isReported && isBreakGone(payments, overdue)) report(before);
       const lacks = isEntry ? takeEntry(payments, overdue) : undefined;
       const isNew = isEntry ? lacks !== undefined : !before && !kept.has(id);
       // What only a callback names may be nobody's: there is nothing to publish, and nothing was lost.
@@ -202,6 +202,11 @@ async function write(deps: StepDeps, items: readonly Item[], transaction: Transa
     observation: { kind: 'audited', name, record } as const,
   }));
   await deps.workingSet.apply(observed, transaction);
+}
+
+/** Whether people have resolved the break of a payment's step, as far as the payment shows it. */
+function isBreakGone(payments: ReadonlyMap<string, Tracked>, { reference, step }: Overdue): boolean {
+  return step !== 'entry' && payments.get(reference)?.breaks.includes(stepKinds[step]) === false;
 }
 
 /** How a payment still differs from its entries, if nobody was told or asked; notes that this is done from now on. */
