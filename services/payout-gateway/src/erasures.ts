@@ -11,14 +11,13 @@ const ANONYMISED_ORDER = {
   sender: null,
 };
 
+const { COMPLETED, FAILED, REVERSED } = plainReasons;
 const REASON = {
-  $switch: {
-    branches: Object.entries(plainReasons).map(([status, then]) => ({
-      case: { $eq: ['$status', status] },
-      // biome-ignore lint/suspicious/noThenProperty: it is MongoDB's name.
-      then,
-    })),
-  },
+  $cond: [
+    { $eq: ['$status', 'COMPLETED'] },
+    COMPLETED,
+    { $cond: [{ $eq: ['$status', 'REVERSED'] }, REVERSED, FAILED] },
+  ],
 };
 
 /**
