@@ -88,7 +88,9 @@ export async function fromEach<Service, Value>(
   read: (service: Service) => Promise<Value>,
 ): Promise<{ readonly found: readonly Value[]; readonly problems: readonly Html[] }> {
   const all = await Promise.all(services.map((service) => orProblem(read(service))));
-  const problems = await Promise.all(all.flatMap(([, problem]) => problem ?? []));
+  const problems = await Promise.all(
+    all.flatMap(([, problem]) => (problem ? [Promise.resolve(problem)] : [])),
+  );
   return {
     found: all.flatMap(([given, problem]) => (problem === undefined ? [given as Value] : [])),
     problems: [...new Map(problems.map((problem) => [String(problem), problem])).values()],
