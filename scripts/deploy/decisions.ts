@@ -15,6 +15,10 @@ type Decided = Readonly<Record<string, unknown>>;
 export const table = services as Readonly<Record<string, Service>>;
 
 const isThere = (): boolean => true;
+const exactly =
+  (wanted: number) =>
+  (value: unknown): boolean =>
+    value === wanted;
 const atMost =
   (most: number) =>
   (value: unknown): boolean =>
@@ -24,6 +28,7 @@ const atMost =
 const durability: Decided = {
   'Kafka pesewa spec kafka authorization type': 'simple',
   'Kafka pesewa spec kafka config auto.create.topics.enable': false,
+  'Kafka pesewa spec kafka config default.replication.factor': 3,
   'Kafka pesewa spec kafka config offsets.topic.replication.factor': 3,
   'Kafka pesewa spec kafka config delete.topic.enable': false,
   'KafkaNodePool broker spec replicas': 3,
@@ -37,7 +42,7 @@ const durability: Decided = {
     ]),
   ),
   'MongoDBCommunity pesewa-mongodb spec members': 3,
-  'PodDisruptionBudget pesewa-mongodb spec maxUnavailable': atMost(1),
+  'PodDisruptionBudget pesewa-mongodb spec maxUnavailable': exactly(1),
   'PodDisruptionBudget pesewa-mongodb spec selector matchLabels app': 'pesewa-mongodb-svc',
   'CronJob mongodb-backup spec schedule': /^\d+ (?:\d+|\*(?:\/\d+)?) \* \* \*$/,
   'CronJob mongodb-backup spec suspend': undefined,
@@ -74,8 +79,18 @@ function isConfined(container: read.Fields, isDev: boolean): boolean {
   );
 }
 
+/** The Pods of a service are spread over nodes, or else do not start. */
+const isSpread = (constraints: readonly read.Fields[] = []): boolean =>
+  constraints.some(
+    ({ topologyKey, whenUnsatisfiable }) =>
+      topologyKey === 'kubernetes.io/hostname' && whenUnsatisfiable === 'DoNotSchedule',
+  );
+
 /** What every installation has; Pods run as `restricted` requires. */
 const everywhere = (isDev: boolean): Decided => ({
+  'PodMonitor pesewa': isThere,
+  'PrometheusRule services': isThere,
+  'PrometheusRule reconciler': isThere,
   'Namespace pesewa metadata labels pod-security.kubernetes.io/enforce': 'restricted',
   'Pod * spec securityContext runAsNonRoot': true,
   'Pod * spec securityContext runAsUser': 1,
@@ -91,8 +106,8 @@ const everywhere = (isDev: boolean): Decided => ({
 });
 
 /**
- * What each service of the table has: replicas that an autoscaler alone sets, two at least and no more than partitions, a
- * budget that keeps all but one, and time for its pause, its drain (ADR 52) and its end.
+ * What each service of the table has: replicas that an autoscaler alone sets, two at least and no more than partitions, spread
+ * over nodes, none less during a roll-out, a budget that keeps all but one, and time for its pause, its drain (ADR 52) and its end.
  */
 function ofService(objects: readonly read.Rendered[], name: (typeof serviceNames)[number]): Decided {
   const isSimulator = name === 'provider-simulator';
@@ -115,13 +130,17 @@ function ofService(objects: readonly read.Rendered[], name: (typeof serviceNames
       };
   return {
     [`Service ${name}`]: isThere,
+    // On /readyz all services would be started anew while MongoDB is away.
+    [`${kind} ${name} spec template spec containers 0 livenessProbe httpGet path`]: '/livez',
     [`${kind} ${name} spec template spec terminationGracePeriodSeconds`]:
       pause + (END_TIMEOUT_MS + drainMs) / 1_000 + 10,
     ...(isSimulator
       ? {}
       : {
           ...replicas,
-          [`PodDisruptionBudget ${name} spec maxUnavailable`]: atMost(1),
+          [`PodDisruptionBudget ${name} spec maxUnavailable`]: exactly(1),
+          [`${kind} ${name} spec strategy rollingUpdate maxUnavailable`]: exactly(0),
+          [`${kind} ${name} spec template spec topologySpreadConstraints`]: isSpread,
           [`${kind} ${name} spec replicas`]: undefined,
         }),
     ...('messaging' in services[name]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeadlineError, steady, withDeadline } from './clock.ts';
+import { DeadlineError, sleepless, steady, withDeadline } from './clock.ts';
 
 /** A clock whose time comes when the test says so. */
 function openClock() {
@@ -38,4 +38,23 @@ it('durations by a steady clock do not change when the wall clock is set', () =>
   wallMs = 0;
   expect(clock.nowMs()).toBeGreaterThanOrEqual(beforeMs);
   expect(clock.sleep).toBe(sleep);
+});
+
+it('a time of a machine that sleeps goes on, also after its wall clock jumped and was set back', () => {
+  let [wallMs, monotonicMs] = [100_000, 1_000];
+  const nowMs = sleepless({ nowMs: () => wallMs }, () => monotonicMs);
+  const pass = (ms: number, sleptMs = 0) => {
+    const beforeMs = nowMs();
+    wallMs += ms + sleptMs;
+    monotonicMs += ms;
+    return nowMs() - beforeMs;
+  };
+  expect(pass(5_000)).toBe(5_000);
+  expect(pass(10, 60_000)).toBe(60_010);
+  // An hour ahead, and back: this ends no right later.
+  expect(pass(10, 3_600_000)).toBe(3_600_010);
+  expect(pass(10, -3_600_000)).toBe(10);
+  expect(pass(10, 60_000)).toBe(60_010);
+  // The wall clock is corrected all the time.
+  expect(pass(10, 900)).toBe(10);
 });

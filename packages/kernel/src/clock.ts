@@ -37,15 +37,22 @@ export function steady(clock: Clock): Clock {
   return { ...clock, nowMs: () => performance.now() };
 }
 
+/** By less than this the wall clock is corrected, or a reading of one of two clocks delayed. */
+const SLEEP_MS_MIN = 1_000;
+
 /**
  * The time for rights that end by another machine's clock: never set back, and not behind if the machine slept, which
- * stops the monotonic clock. A step forward of the wall clock ends such rights early.
+ * stops the monotonic clock: what the wall clock passes more than that since the reading before counts too, also after it
+ * was set back. A step forward of the wall clock ends such rights early.
  */
 export function sleepless(wall: Pick<Clock, 'nowMs'>, monotonicMs = () => performance.now()): () => number {
   let aheadMs = 0;
+  let offsetMs = wall.nowMs() - monotonicMs();
   return () => {
     const nowMs = monotonicMs();
-    aheadMs = Math.max(aheadMs, wall.nowMs() - nowMs);
+    const sleptMs = wall.nowMs() - nowMs - offsetMs;
+    offsetMs += sleptMs;
+    if (sleptMs > SLEEP_MS_MIN) aheadMs += sleptMs;
     return nowMs + aheadMs;
   };
 }

@@ -6,8 +6,8 @@ import type { CommonSettings } from './settings.ts';
 const TOLERANCE_SECONDS = 300;
 
 /**
- * The form that a header must have in addition to a valid signature. If a header was sent twice we receive both joined
- * by a comma. No form allows a comma: otherwise the verified part and the part that other code reads could differ.
+ * The form that a header must have in addition to a valid signature. What was sent twice is refused; a proxy may join both
+ * by a comma first. No form allows that comma: otherwise the verified part and the part that other code reads could differ.
  */
 const forms = {
   'webhook-id': /^[\x21-\x2b\x2d-\x7e]{1,256}$/,

@@ -85,7 +85,11 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Reads the bytes of a request's body; undefined if they exceed the limit. */
+/**
+ * Reads the bytes of a request's body; undefined if they exceed the limit.
+ *
+ * @throws TypeError if a body without a length was read before: nothing of it is left
+ */
 export async function readBytes(context: BodySource, bytesMax: number): Promise<Uint8Array | undefined> {
   const declared = context.req.header('content-length');
   if (declared !== undefined) {
@@ -93,6 +97,7 @@ export async function readBytes(context: BodySource, bytesMax: number): Promise<
     return new Uint8Array(await context.req.arrayBuffer());
   }
   const { incoming } = (context.env ?? {}) as Partial<HttpBindings>;
+  if (incoming?.readableDidRead) throw new TypeError('the body was read before');
   // As a web stream it takes much longer, which any sender could choose to cost us. It stays open for the answer.
   const stream: AsyncIterable<Uint8Array> | null = incoming?.readable
     ? incoming.iterator({ destroyOnReturn: false })

@@ -225,6 +225,7 @@ test('the OTPs of one number are counted over its collections and all replicas, 
   expect(rail.completions).toHaveLength(4);
   expect(answers.filter((answer) => answer === 'TOO MANY REQUESTS')).toHaveLength(2);
   const tries = await Promise.all(collections.map(({ stored }) => stored()));
+  for (const collection of tries) expect(collection).toBeDefined();
   expect(tries.reduce((sum, collection) => sum + (collection?.completionAttempts ?? 0), 0)).toBe(4);
 });
 

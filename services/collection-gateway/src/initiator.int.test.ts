@@ -100,5 +100,6 @@ test('a queued collection that has waited too long is not sent any more, and cou
     },
   });
   expect(observed?.collection).toMatchObject({ status: 'FAILED', failureReason: 'EXPIRED', step: 'ended' });
+  expect(abandoned).toBeDefined();
   expect(rail.initiations).toHaveLength(abandoned?.attempts ?? 0);
 });

@@ -138,6 +138,7 @@ const markOf = ({ csrf }: Session) => createHash('sha256').update(csrf).digest('
 
 function frameOf(context: Here, { sessions, zone, sandbox }: ConsoleDeps): Frame {
   const session: Session | undefined = context.get('session');
+  const signInOf = ({ name, role, csrf }: Session) => ({ name, role, csrf });
   const { method, url } = context.req;
   const referrer = context.req.header('referer') ?? '';
   const at = method !== 'GET' && URL.canParse(referrer) ? referrer : url;
@@ -150,7 +151,7 @@ function frameOf(context: Here, { sessions, zone, sandbox }: ConsoleDeps): Frame
     hasSandbox: sandbox !== undefined,
     ...(session && {
       signIn: {
-        ...session,
+        ...signInOf(session),
         mark: markOf(session),
         endsAt: new Date(sessions.endsAtMs(session)).toISOString(),
       },

@@ -82,15 +82,18 @@ export async function part(work: Promise<Content>): Promise<Html> {
   return problem;
 }
 
-/** What several services give, each by itself: where one gives no answer, a line says so in place of what it knows. */
+/** What several services give, each by itself: where one gives no answer, a line says so in place of what it knows, once however often it is asked. */
 export async function fromEach<Service, Value>(
   services: readonly Service[],
   read: (service: Service) => Promise<Value>,
 ): Promise<{ readonly found: readonly Value[]; readonly problems: readonly Html[] }> {
   const all = await Promise.all(services.map((service) => orProblem(read(service))));
+  const problems = await Promise.all(
+    all.flatMap(([, problem]) => (problem ? [Promise.resolve(problem)] : [])),
+  );
   return {
     found: all.flatMap(([given, problem]) => (problem === undefined ? [given as Value] : [])),
-    problems: all.flatMap(([, problem]) => problem ?? []),
+    problems: [...new Map(problems.map((problem) => [String(problem), problem])).values()],
   };
 }
 

@@ -28,12 +28,25 @@ const raw = async (merchantReference: string) =>
     (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value),
   );
 
+const accept = async (reference: string) => {
+  const outcome = await replica.payouts.request(demo, single(reference));
+  if (!outcome.ok) throw new Error(outcome.refusal.code);
+  return outcome.value;
+};
+
+test('an old payout that was rebuilt and has ended keeps no words of its rail', async () => {
+  const { reference } = await accept('rebuilt');
+  const end = { status: 'REVERSED', step: 'ended', statusReason: 'Returned by Ama Mensah' } as const;
+  const completion = { reason: 'Paid to Ama Mensah', causedBy: null };
+  const order = { merchantReference: 'rebuilt', country: 'GH', channel: 'bank', sender: null };
+  const rebuilt = { ...order, beneficiary: { bankCode: 'GH1' }, transactionType: undefined };
+  await replica.store.collection.updateOne({ reference }, { $set: { ...end, completion, order: rebuilt } });
+  await using _eraser = startEraser({ ...scope, ...replica.messaging }, personalData, 400);
+  await eventually(async () => expect(await raw('rebuilt')).not.toContain('Ama'));
+  expect(await replica.payouts.find('demo', 'rebuilt')).toMatchObject({ statusReason: 'Reversed' });
+});
+
 test('an old payout that has ended names no person, keeps its money and its reference, and is accepted once for ever', async () => {
-  const accept = async (reference: string) => {
-    const outcome = await replica.payouts.request(demo, single(reference));
-    if (!outcome.ok) throw new Error(outcome.refusal.code);
-    return outcome.value;
-  };
   const [ended, open] = [await accept('ended'), await accept('open')];
   const end = { status: 'COMPLETED', step: 'ended', statusReason: 'Paid to Ama Mensah' } as const;
   await replica.store.collection.updateOne({ reference: ended.reference }, { $set: end });
@@ -63,4 +76,6 @@ test('an old payout that has ended names no person, keeps its money and its refe
     replica.payouts.apply([{ reference, command, causationId: 'ev-1' }], transaction),
   );
   expect(await replica.payouts.find('demo', 'ended')).toMatchObject({ status: 'REVERSED' });
+  // What its rail says of it is told, and not kept.
+  expect(await raw('ended')).not.toContain('Returned');
 });

@@ -1,8 +1,8 @@
 import type { Erasure } from '@pesewa/messaging';
 import { lastStep } from '@pesewa/payments';
-import type { PayoutDocument } from './store.ts';
+import { type PayoutDocument, plainReasons } from './store.ts';
 
-/** The order of a payout that was rebuilt from events (ADR 45): it has no personal data and is never sent. */
+/** The order as one that was rebuilt from events has it (ADR 45): it has no personal data and is never sent. */
 const ANONYMISED_ORDER = {
   merchantReference: '$order.merchantReference',
   country: '$order.country',
@@ -11,12 +11,12 @@ const ANONYMISED_ORDER = {
   sender: null,
 };
 
-/** The reason of an ended payout after the rail's own words, which may name people, are erased. */
+const { COMPLETED, FAILED, REVERSED } = plainReasons;
 const REASON = {
   $cond: [
     { $eq: ['$status', 'COMPLETED'] },
-    'Successful',
-    { $cond: [{ $eq: ['$status', 'REVERSED'] }, 'Reversed', 'Failed'] },
+    COMPLETED,
+    { $cond: [{ $eq: ['$status', 'REVERSED'] }, REVERSED, FAILED] },
   ],
 };
 
@@ -29,13 +29,15 @@ export const personalData: Erasure<PayoutDocument> = {
   by: 'reference',
   prefix: 'po',
   open: { step: { $ne: 'ended' } },
-  notErased: { 'order.sender': { $ne: null } },
+  // One that was rebuilt names no person in its order, but its rail's words may.
+  notErased: { erased: { $exists: false } },
   erase: [
     {
       $set: {
         // A new object alone would be merged into the existing one.
         order: { $mergeObjects: [ANONYMISED_ORDER] },
         statusReason: REASON,
+        erased: true,
         timeline: lastStep,
       },
     },

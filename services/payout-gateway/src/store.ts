@@ -26,6 +26,8 @@ export interface Payout extends PayoutState, PayoutTerms {
   /** The id of the event that changed it last, which is the cause of whatever follows without a new event. */
   readonly causedBy: string | null;
   readonly completion?: Completion;
+  /** Its people and its rail's own words are erased (ADR 50). */
+  readonly erased?: true;
   /** Its timeline, for operators; it decides nothing but whether the rail's acceptance can be published again. */
   readonly timeline: readonly TimelineStep[];
 }
@@ -63,6 +65,7 @@ export interface PayoutDocument extends PaymentDocument<Payout> {
   readonly queue: (typeof submissionQueues)[number] | 'none';
   readonly causedBy?: string;
   readonly completion?: Completion;
+  readonly erased?: true;
   readonly acceptedByRail?: true;
   readonly statusReason?: string;
   readonly decided?: DecidedDocument;
@@ -209,8 +212,13 @@ function useIn(document: StoredDocument): ReferenceUse {
   return { kind: 'payout', payout: fromDocument(document) };
 }
 
+/** The reasons of ended payouts after the rail's own words, which may name people, are erased. */
+export const plainReasons = { COMPLETED: 'Successful', FAILED: 'Failed', REVERSED: 'Reversed' } as const;
+
 function toUpdate(after: Payout) {
-  const { statusReason } = after;
+  const { erased, status } = after;
+  // The eraser has passed it, and does not come back for what a late reversal says.
+  const statusReason = erased && status !== 'INITIALIZED' ? plainReasons[status] : after.statusReason;
   return paymentUpdate(after, { ...mutable(after), ...(statusReason !== null && { statusReason }) });
 }
 
@@ -261,6 +269,7 @@ export function fromDocument(document: PayoutDocument): Payout {
     batchReference: document.batchReference ?? null,
     causedBy: document.causedBy ?? null,
     ...(document.completion && { completion: document.completion }),
+    ...(document.erased && { erased: document.erased }),
     acceptedByRail: document.acceptedByRail ?? false,
     statusReason: document.statusReason ?? null,
     recipientKnown: document.order.sender !== null,

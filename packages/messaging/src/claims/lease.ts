@@ -18,7 +18,8 @@ export const RECOVERY = 'recovery';
 
 /**
  * Takes or renews a lease by the server's clock; undefined while another owner's lease lasts. A lease that was given until
- * `renewedUntil` is only renewed: undefined if it is gone, or as short as an older database has it.
+ * `renewedUntil` is only renewed, and never shortened, even if the clock was set back: undefined if it is gone, or as short
+ * as an older database has it.
  */
 export async function takeLease(
   leases: Collection<Lease>,
@@ -30,6 +31,7 @@ export async function takeLease(
   },
 ): Promise<Lease | undefined> {
   const { name, owner, durationMs, renewedUntil } = request;
+  const until = { $add: ['$$NOW', durationMs] };
   const free = {
     $or: [{ $eq: ['$owner', owner] }, { $lt: [{ $ifNull: ['$until', new Date(0)] }, '$$NOW'] }],
   };
@@ -41,7 +43,7 @@ export async function takeLease(
         {
           $set: {
             owner: { $cond: ['$free', owner, '$owner'] },
-            until: { $cond: ['$free', { $add: ['$$NOW', durationMs] }, '$until'] },
+            until: { $cond: ['$free', renewedUntil ? { $max: ['$until', until] } : until, '$until'] },
           },
         },
         { $unset: 'free' },

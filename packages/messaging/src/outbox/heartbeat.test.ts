@@ -13,10 +13,13 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 async function openPresence(isRecovering = false) {
   const monotonic = { ms: 1_000 };
   const wall = { ms: 0 };
-  const database: { answers: Promise<void>; ended?: unknown; repair?: object; untilMs?: number | undefined } =
-    {
-      answers: Promise.resolve(),
-    };
+  const database: {
+    answers: Promise<void>;
+    ended?: unknown;
+    repair?: object;
+    untilMs?: number | undefined;
+    beforeLock?: () => void;
+  } = { answers: Promise.resolve() };
   const aborted = Promise.withResolvers<Error>();
   const ownership = createOwnership(
     'me',
@@ -35,7 +38,10 @@ async function openPresence(isRecovering = false) {
       database.untilMs = monotonic.ms + 5_000;
       return { owner: 'me', until: new Date(database.untilMs) };
     },
-    findOne: async () => database.repair ?? null,
+    findOne: async () => {
+      database.beforeLock?.();
+      return database.repair ?? null;
+    },
     updateOne: async (lease: unknown) => {
       database.ended = lease;
     },
@@ -130,6 +136,20 @@ it.each([
   expect((await aborted).message).toContain('the database was repaired or replaced');
   monotonic.ms += 5_000;
   expect(isAlive()).toBe(false);
+  await presence[Symbol.asyncDispose]();
+});
+
+it('a process ends if a backup was restored after a renewal whose second half failed', async () => {
+  const { presence, monotonic, database, aborted } = await openPresence();
+  monotonic.ms += 1_000;
+  database.beforeLock = () => {
+    // Its lease lasts until 6,000 before this renewal, and until 7,000 after it.
+    if (database.untilMs !== 7_000) return;
+    database.untilMs = 6_500;
+    database.beforeLock = () => undefined;
+    throw new Error('no primary');
+  };
+  expect((await aborted).message).toContain('the database was repaired or replaced');
   await presence[Symbol.asyncDispose]();
 });
 

@@ -144,11 +144,11 @@ export async function startHeartbeat(deps: HeartbeatDeps): Promise<Loop> {
     // The lease counts from when the server gets the request, so it ends no earlier than this.
     const untilMs = ownership.nowMs() + ALIVE_MS;
     const lease = await takeLease(leases, { name, owner, durationMs: ALIVE_MS, renewedUntil });
+    renewedUntil = lease?.until ?? renewedUntil;
     const lock = await leases.findOne({ _id: RECOVERY });
     hadLock ||= lock?.owner === owner;
     if (lock && lock.owner !== owner && (hadLock || !isRecovering)) return REPAIRED;
     if (!lease) return FORGOTTEN;
-    renewedUntil = lease.until;
     ownership.heartbeatSafeUntil(untilMs);
     return undefined;
   };

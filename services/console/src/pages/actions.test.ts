@@ -28,3 +28,9 @@ it('shows what operators did at all services, says which is silent, and passes t
   expect(html).not.toContain('<script>x');
   expect(asked.map(({ what }) => what)).toContain('ledger GET /actions?operator=kofi&object=br-1&limit=50');
 });
+
+it('says that the services give no answer, and not that nobody did anything', async () => {
+  const silent = await (await openConsole({}).signIn('ama', 'viewer')).get('/actions');
+  expect(textOf(silent.html)).toContain('nothing for ledger GET /actions');
+  expect(silent.html).not.toContain('Nobody did anything yet.');
+});

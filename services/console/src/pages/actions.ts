@@ -7,7 +7,7 @@ import {
   operatorApis,
 } from '@pesewa/contracts';
 import { html } from 'hono/html';
-import { type Content, foreign, type Html, link, pathOf } from '../view/html.ts';
+import { type Content, foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import type { Page } from '../view/layout.ts';
 import { listOf } from '../view/table.ts';
 import { time } from '../view/values.ts';
@@ -55,7 +55,8 @@ async function showActions(visit: Visit): Promise<Page> {
       ['Outcome', ({ status }) => outcomeOf(status)],
     ],
     empty: 'Nobody did anything yet.',
-    around: (table) => html`${problems}${table}`,
+    // Of services that give no answer nobody knows that nothing was done.
+    around: (table, { length }) => html`${problems}${length > 0 || problems.length === 0 ? table : nothing}`,
   });
   return { title: 'Who did what', body };
 }

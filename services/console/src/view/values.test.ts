@@ -14,6 +14,7 @@ describe('a time that people write', () => {
     ['1/2/2026', 'UTC', undefined],
     ['2026-11-27', 'Africa/Lagos', '2026-11-26T23:00:00.000Z'],
     ['27/11/2026 14', 'UTC', undefined],
+    ['31/01/2027 10:00 PM', 'UTC', undefined],
     ['yesterday', 'UTC', undefined],
   ])('%s in %s', (text, zone, at) => {
     expect(readTime(text, zone)).toBe(at);

@@ -101,7 +101,8 @@ export const timeText = (at: string, zone: string): string =>
  */
 export function readTime(text: string, zone: string, of: 'begin' | 'end' = 'begin'): string | undefined {
   const iso = text.replace(/^(\d\d)\/(\d\d)\/(\d{4})(?= |$)/, '$3-$2-$1');
-  const [day = '', clock] = iso.split(' ', 2);
+  const [day = '', clock, ...rest] = iso.split(' ');
+  if (rest.length > 0) return undefined;
   // Any other way of writing it has more than one meaning: 1/2/2026 is a day of January or of February.
   if (/^\d{4}-\d\d-\d\dT\S+(?:Z|[+-]\d\d:\d\d)$/.test(iso))
     return Number.isNaN(Date.parse(iso)) ? undefined : new Date(iso).toISOString();
