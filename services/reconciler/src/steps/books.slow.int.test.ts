@@ -131,9 +131,8 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     await afterGrace(() => hasAsked(late));
     await afterGrace(() => hasBreak(late, 'books.unposted', 'open'));
     for (const reference of [paid, refused]) {
-      expect(about(reference, 'RepublishRequested')).not.toContainEqual(
-        expect.objectContaining({ payload: expect.objectContaining({ step: 'entry' }) }),
-      );
+      const asked = about(reference, 'RepublishRequested').map(({ payload }) => payload);
+      expect(asked).not.toContainEqual(expect.objectContaining({ step: 'entry' }));
       expect(await breaks(reference)).toEqual([]);
       expect(await rowOf(reference)).not.toHaveProperty('booksDueAt');
     }
