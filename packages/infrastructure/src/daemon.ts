@@ -47,7 +47,6 @@ export interface NodeOptions {
   readonly address: string;
   /** The log that contains the reason if it does not start. */
   readonly logFile: string;
-  readonly startTimeoutMs: number;
   /** How long it may take to end after SIGTERM. */
   readonly stopGraceMs: number;
   readonly launch: () => Promise<Child>;
@@ -65,9 +64,9 @@ export interface LaunchedNode extends Node {
  * processes.
  */
 export async function launchNode(options: NodeOptions): Promise<LaunchedNode> {
-  const { name, address, logFile, startTimeoutMs, stopGraceMs, launch, check } = options;
+  const { name, address, logFile, stopGraceMs, launch, check } = options;
   let child = await launch();
-  const ready = (): Promise<void> => waitForDaemon(child, logFile, startTimeoutMs, check);
+  const ready = (): Promise<void> => waitForDaemon(child, logFile, check);
   return {
     name,
     address,

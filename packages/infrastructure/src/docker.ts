@@ -6,7 +6,7 @@ import { ensurePrimary } from './mongod.ts';
 import { reservePorts } from './ports.ts';
 import { probeKafka, probeRegistry } from './probes.ts';
 import { registryPath } from './registry.ts';
-import { waitUntil } from './wait.ts';
+import { startProbeTimeoutMs, startTimeoutMs, waitUntil } from './wait.ts';
 
 /** What the Docker provider needs. */
 export interface DockerOptions {
@@ -37,7 +37,6 @@ const images = {
   },
 } as const satisfies Record<string, Image>;
 
-const startTimeoutMs = 120_000;
 const mongodbPort = 27_017;
 const brokerPort = 9_092;
 const innerBrokerPort = 19_092;
@@ -119,7 +118,8 @@ async function startKafka(opening: Opening): Promise<string> {
   );
   const address = `${opening.host}:${held.port}`;
   await waitUntil('Kafka', startTimeoutMs, async () => {
-    if ((await probeKafka(address)).length < 1) throw new Error('it has not joined its cluster yet');
+    if ((await probeKafka(address, startProbeTimeoutMs)).length < 1)
+      throw new Error('it has not joined its cluster yet');
   });
   return address;
 }
@@ -127,7 +127,7 @@ async function startKafka(opening: Opening): Promise<string> {
 async function startRegistry(opening: Opening): Promise<string> {
   const container = await run(opening, 'registry', (image) => image.withExposedPorts(registryPort));
   const url = `http://${opening.host}:${container.getMappedPort(registryPort)}${registryPath}`;
-  await waitUntil('the schema registry', startTimeoutMs, () => probeRegistry(url));
+  await waitUntil('the schema registry', startTimeoutMs, () => probeRegistry(url, startProbeTimeoutMs));
   return url;
 }
 

