@@ -27,6 +27,7 @@ export const benchConsole: Bench = async (options) => {
   const { merchantId, reference, merchantReference } = paid;
   const pages = [
     '/',
+    '/money',
     '/payments',
     `/payments?merchant=${merchantId}`,
     '/payments?status=open',

@@ -33,7 +33,7 @@ export async function expectPicture(page: Page, name: string, path: string): Pro
     const file = `console/${name}-${colorScheme}.webp`;
     if (process.env['PESEWA_PICTURES'] !== undefined) {
       await page.emulateMedia({ colorScheme });
-      await page.goto(path);
+      await page.goto(path, { waitUntil: 'networkidle' });
       await takePicture(page, join(docs, file));
     }
     expect(document).toContain(`(${file})`);

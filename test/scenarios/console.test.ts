@@ -52,6 +52,7 @@ describe('a payout that its rail never ends', () => {
     const { page, main, follow, arrivesAt, sees } = ama;
     await page.goto('/');
     places.set('today', '/');
+    await sees('Wallets at the rails against our floats');
     await follow(ours);
     await arrivesAt(`Payout ${ours}`);
     places.set('payment', here(ama));

@@ -136,14 +136,14 @@ describe('a page', () => {
 
   it('shows what is known where a service gives no answer, and says which', async () => {
     const { signIn } = openConsole({
-      'reconciler GET /status': answered(503, {
+      'ledger GET /accounts': answered(503, {
         code: 'unavailable',
         message: 'the database does not answer',
       }),
       'reconciler GET /drift': { items: [], next: null },
     });
-    const page = textOf((await (await signIn('ama')).get('/')).html);
-    expect(page).toContain('Not available: reconciler: the database does not answer');
+    const page = textOf((await (await signIn('ama')).get('/money')).html);
+    expect(page).toContain('Not available: ledger: the database does not answer');
     expect(page).toContain('No wallet was compared yet');
   });
 

@@ -7,9 +7,8 @@
 
   // Pages that move by themselves stop where nobody looks, or where somebody said so.
   let isPaused = false;
-  const main = () => document.getElementById('main');
   document.addEventListener('htmx:before:request', (event) => {
-    if (event.target === main() && (isPaused || document.hidden)) event.preventDefault();
+    if (isPaused || document.hidden) event.preventDefault();
   });
   const pause = document.getElementById('pause');
   pause?.addEventListener('click', () => {

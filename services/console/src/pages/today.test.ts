@@ -53,6 +53,13 @@ const show = async (changed: Parameters<typeof openConsole>[0] = {}) => {
   return { html, text: textOf(html), status: answeredWith, asked: asked.map(({ what }) => what) };
 };
 
+/** What Today loads below its own sections. */
+const showMoney = async (changed: Parameters<typeof openConsole>[0] = {}) => {
+  const { signIn, asked } = openConsole({ ...answers, ...changed });
+  const { html } = await (await (await signIn('ama')).open())('/money');
+  return { html, text: textOf(html), asked: asked.map(({ what }) => what) };
+};
+
 describe('today', () => {
   it('begins with what needs a person, each with the way there', async () => {
     const { html, text } = await show();
@@ -66,10 +73,27 @@ describe('today', () => {
     expect(html).not.toContain('<script>x');
   });
 
-  it('asks each service how it stands and what waits there at once, and no more than five questions besides', async () => {
+  it('asks each service how it stands and what waits there at once, and no more than three questions besides', async () => {
     const { asked } = await show();
     expect(asked.filter((what) => what.endsWith('GET /health'))).toHaveLength(messagingServices.length);
-    expect(asked).toHaveLength(messagingServices.length + 5);
+    expect(asked).toHaveLength(messagingServices.length + 3);
+  });
+
+  it('loads the wallets and totals by itself below its own sections, or leads there without a script', async () => {
+    const { html, text } = await show();
+    const [part = ''] = /<div id="later".*?<\/div>/s.exec(html) ?? [];
+    for (const attribute of [
+      'hx-get="/money"',
+      'hx-trigger="load, every 30s"',
+      'hx-target="#later"',
+      'hx-select="section"',
+    ])
+      expect(part).toContain(attribute);
+    expect(part).toContain(`<a href="/money">`);
+    expect(text).not.toContain('Wallets at the rails against our floats');
+    const { html: loaded } = await showMoney();
+    expect(loaded.match(/<h2>/g)).toHaveLength(2);
+    expect(loaded).not.toContain('<html');
   });
 
   it('shows what went through floats and fees yesterday, each with its entries', async () => {
@@ -79,7 +103,7 @@ describe('today', () => {
       balance: '1',
       turnover: { debits, credits },
     });
-    const { html, text, asked } = await show({
+    const { html, text, asked } = await showMoney({
       'ledger GET /accounts': page(
         account('float:upstream:KES', '90071992547409.93', '1200'),
         account('treasury:KES', '777', '777'),
@@ -184,7 +208,7 @@ describe('today', () => {
     ];
     const even = { ...wallet, id: 'rn-XOF', currency: 'XOF', drift: '0', withinRange: true } as const;
     const explained = { ...even, finding: 'explained', candidates: [], explainedBy: ['po-9'] };
-    const { html, text, asked } = await show({
+    const { html, text, asked } = await showMoney({
       'reconciler GET /drift': page(explained, { ...wallet, course }),
     });
     expect(asked).toContain('reconciler GET /drift?courses=true');

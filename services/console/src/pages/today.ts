@@ -1,11 +1,5 @@
-import {
-  accountOperations,
-  comparisonOperations,
-  type StatusView,
-  statusOperations,
-  waitingTellers,
-} from '@pesewa/contracts';
-import { dayAt, describeAccount, inWords, startOfDay } from '@pesewa/operator-client';
+import { type StatusView, statusOperations, waitingTellers } from '@pesewa/contracts';
+import { describeAccount, inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { foreign, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
@@ -15,38 +9,34 @@ import { age, amount, count, counted, state, time } from '../view/values.ts';
 import { orProblem, part, type Routes, type Visit } from '../visits.ts';
 import { availabilityOf } from './availability.ts';
 import { readHealth, SERVICES, type ServiceHealth } from './health.ts';
+import { MONEY, showMoney } from './money.ts';
 import { describePause, gateways, type Pause, pathOfResume, pausesOf, whats } from './pauses.ts';
-import { walletTable } from './wallet.ts';
 
-/** The first page: what needs a person, then how everything stands. */
+/** The first page: what needs a person, then how everything stands, then the money. */
 export function addTodayPage(routes: Routes): void {
   routes.page('/', showToday);
+  routes.page(MONEY.path, showMoney);
 }
 
 async function showToday(visit: Visit): Promise<Page> {
   const { call } = visit.upstream;
   const status = call('reconciler', statusOperations.show, {});
-  const drift = call('reconciler', comparisonOperations.drift, { query: { courses: 'true' } });
   const health = readHealth(visit);
   // Each part says by itself what it could not be given.
-  for (const asked of [status, drift, health]) asked.catch(() => undefined);
-  const [forPeople, rails, open, sums, moved, wallets, runs] = await Promise.all([
+  for (const asked of [status, health]) asked.catch(() => undefined);
+  const [forPeople, rails, open, sums, runs] = await Promise.all([
     needsPeople(visit, status, health),
     railsOf(visit, status, health),
     part(status.then((found) => openPayments(visit, found))),
     part(status.then((found) => breakSums(visit, found))),
-    part(yesterday(visit)),
-    part(drift.then(({ items }) => walletTable(visit, items))),
     part(Promise.all([status, health]).then(([found, { well }]) => lastRuns(visit, found, well))),
   ]);
   const body = html`${section('Needs a person', forPeople)}
 ${section('Rails', rails, ['/rails', 'What waits at each rail'])}
 ${section('Open payments', open, ['/payments?status=open', 'All open payouts'])}
 ${section('Open breaks by money', sums, ['/breaks', 'All breaks'])}
-${section("Yesterday's totals", moved, ['/reconciliation/closes', 'Daily closes'])}
-${section('Wallets at the rails against our floats', wallets, ['/reconciliation', 'Reconciliation'])}
 ${section('Services and checks', runs, [SERVICES, 'How each service stands'])}`;
-  return { title: 'Today', body, everySeconds: 30 };
+  return { title: 'Today', body, everySeconds: 30, later: MONEY };
 }
 
 type Health = ReturnType<typeof readHealth>;
@@ -214,27 +204,6 @@ function breakSums({ times }: Visit, { breakSums: sums }: StatusView): Html {
       ],
     ],
     'No break is open.',
-  );
-}
-
-/** What went into and out of our floats yesterday, and what we earned and paid in fees; each account leads to its entries. */
-async function yesterday({ upstream, times }: Visit): Promise<Html> {
-  const today = startOfDay(dayAt(times.nowMs, times.zone), times.zone);
-  const day = dayAt(today.getTime() - 1, times.zone);
-  const query = { from: startOfDay(day, times.zone).toISOString(), to: today.toISOString() };
-  const { items } = await upstream.call('ledger', accountOperations.shared, { query });
-  const rows = items
-    .filter(({ account }) => /^(float|feeIncome|railCost):/.test(account))
-    .map((one) => ({ ...one, path: pathOf(['ledger', 'accounts', one.account], { from: day, to: day }) }));
-  return tableOf(
-    `Debits and credits of ${day}`,
-    rows,
-    [
-      ['Account', ({ account, path }) => link(path, describeAccount(account))],
-      ['Debits', ({ turnover, currency, path }) => amount(turnover?.debits, currency, path), 'number'],
-      ['Credits', ({ turnover, currency, path }) => amount(turnover?.credits, currency, path), 'number'],
-    ],
-    'No account has entries.',
   );
 }
 

@@ -30,7 +30,7 @@ export function attributes(given: Readonly<Record<string, string | number | bool
  */
 export function hx(
   nonce: string,
-  given: Readonly<Record<'get' | 'trigger' | 'target' | 'swap' | 'headers', string>>,
+  given: Readonly<Record<'get' | 'trigger' | 'target' | 'swap' | 'headers', string> & { select?: string }>,
 ): Html {
   const named = Object.entries({ ...given, nonce }).map(([name, value]) => [`hx-${name}`, value]);
   return attributes(Object.fromEntries(named) as Record<string, string>);

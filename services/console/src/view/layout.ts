@@ -10,6 +10,8 @@ export interface Page {
   readonly body: Content;
   /** Seconds after which it shows itself anew; absent if nothing on it moves by itself. */
   readonly everySeconds?: number;
+  /** Another page whose sections this one loads below its own once it stands, because they take longer or matter less. */
+  readonly later?: { readonly path: string; readonly title: string };
 }
 
 /** Who looks, and how. */
@@ -88,18 +90,31 @@ ${script('htmx.js')}${script('hx-csp.js')}${script('app.js')}</head>
 <body${attributes({ 'data-ends-at': frame.signIn?.endsAt })}>
 <a class="skip" href="#main">Skip to the page</a>
 ${frame.signIn ? header(frame, frame.signIn) : nothing}
-<main id="main" tabindex="-1"${live(page, frame)}>${mainOf(page)}</main>
+<main id="main" tabindex="-1"><div id="page"${live(page, frame)}>${mainOf(page)}</div>${later(page, frame)}</main>
 ${footer(page, frame)}
 <p id="status" role="status" class="status"></p>
 </body></html>`;
 }
 
-/** A page that moves by itself loads its main part anew; htmx changes only what differs. */
-function live({ everySeconds }: Page, { nonce, path, signIn }: Frame): Html {
+/** A page that moves by itself is loaded anew; htmx changes only what differs. */
+function live({ everySeconds }: Page, frame: Frame): Html {
   if (everySeconds === undefined) return nothing;
-  const trigger = `every ${everySeconds}s`;
+  return loads(frame, { get: frame.path, trigger: `every ${everySeconds}s`, target: '#page' });
+}
+
+function later({ everySeconds, later: other }: Page, frame: Frame): Html {
+  if (!other) return nothing;
+  const trigger = everySeconds === undefined ? 'load' : `load, every ${everySeconds}s`;
+  const loading = loads(frame, { get: other.path, trigger, target: '#later', select: 'section' });
+  return html`<div id="later"${loading}><p class="more">${link(other.path, other.title)}</p></div>`;
+}
+
+function loads(
+  { nonce, signIn }: Frame,
+  what: Readonly<Record<'get' | 'trigger' | 'target', string> & { select?: string }>,
+): Html {
   const headers = JSON.stringify({ [SIGN_IN_HEADER]: signIn?.mark ?? '' });
-  return hx(nonce, { get: path, trigger, target: '#main', swap: 'innerMorph', headers });
+  return hx(nonce, { ...what, swap: 'innerMorph', headers });
 }
 
 function header({ path, hasSandbox }: Frame, { name, role, csrf }: SignIn): Html {
