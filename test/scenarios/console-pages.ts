@@ -5,6 +5,7 @@ import { type HostileWorld, hostile } from './console-hostile-world.ts';
 /** Every page of the console by its pattern, and where it shows something of the world. */
 export const pages: Readonly<Record<string, (world: HostileWorld) => string>> = {
   '/': () => '/',
+  '/money': () => '/money',
   '/sign-in': () => '/sign-in',
   '/nothing-here': () => '/nothing-here',
   '/actions': () => '/actions',
