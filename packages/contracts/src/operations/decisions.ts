@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PaymentKind } from '../payments.ts';
 import { commandId, reference, seenLine } from '../text.ts';
 import { breakIdText } from './breaks.ts';
 import { pageCursor, pageOf, textUpTo } from './lists.ts';
@@ -13,6 +14,22 @@ export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] 
  * The outcomes that people can decide for a payout: the rail has not paid and will not, or it paid the amount asked.
  */
 export const decidedOutcomes = ['failed', 'completed'] as const;
+
+/**
+ * The kinds of breaks about which people can decide, by the kind of payment: what a customer paid, or how a payout ended that
+ * its rail may never end. The first counts.
+ */
+export const decidableKinds = {
+  collection: ['collection.amount_differs'],
+  payout: [
+    'payout.refused_again',
+    'payout.not_found',
+    'payment.stuck',
+    'payment.end_untaken',
+    'payout.amount_differs',
+    'payment.contradiction',
+  ],
+} as const satisfies Readonly<Record<PaymentKind, readonly string[]>>;
 
 const decisionView = z
   .object({
