@@ -70,7 +70,7 @@ export function addDecisionCommands(program: Command, ports: CliPorts): void {
 const proposing = {
   operation: decisionOperations.propose,
   service,
-  without: ['breakId', 'dryRun'],
+  without: ['dryRun'],
   said: (decision: DecisionView) => `${details(decision)}${nextStep(decision)}`,
   help: {
     reference: "our transactionReference, not the merchant's",
@@ -91,7 +91,6 @@ function addProposeCommand(decisions: Command, ports: CliPorts): void {
     name: 'propose',
     description: 'proposes what a customer paid, as made sure of with the rail; another approver approves it',
     arguments: ['reference', 'amount'],
-    mayLack: ['breakId', 'reference', 'outcome'],
     without: [...proposing.without, 'outcome'],
     examples: [
       'co-0193e5c1 100.50 --dry-run',

@@ -17,6 +17,7 @@ import {
   type OperatorVerdict,
   type ProposeRefusal,
 } from '../domain/decisions.ts';
+import { breakId } from '../domain/observing.ts';
 import { decisionApproved } from '../events.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WorkingStore } from '../store.ts';
@@ -74,7 +75,9 @@ async function propose(
   const requestedAt = new Date(deps.clock.nowMs());
   const [taken] = await deps.decisionStore.find({ _id: id }, session);
   if (taken) return isSameDecision(taken, request, by) ? accept(taken) : refuse('decision.differs');
-  const matter = await readMatter(deps, request, session);
+  const fields = request.outcome === undefined ? (['amount'] as const) : (['status', 'amount'] as const);
+  const breakIds = fields.map((field) => breakId(request.reference, field));
+  const matter = await readMatter(deps, breakIds, request, session);
   if (!matter.ok) return matter;
   const { about, tracked, terms } = matter.value;
   const { reference } = tracked;
@@ -142,8 +145,8 @@ async function approve(
   { by, at }: { readonly by: string; readonly at: Date },
   { session, emit }: Transaction,
 ): Promise<Result<ApprovedDecision, DecideRefusal>> {
-  const { outcome, amount, breakId } = decision;
-  const matter = await readMatter(deps, { breakIds: [breakId], outcome }, session);
+  const { outcome, amount } = decision;
+  const matter = await readMatter(deps, [decision.breakId], decision, session);
   if (!matter.ok) return matter;
   const { tracked, terms } = matter.value;
   // The rail charges nothing for a payout that it has not paid.
@@ -162,10 +165,11 @@ async function approve(
 
 async function readMatter(
   { breaks, store }: Pick<DecisionDeps, 'breaks' | 'store'>,
-  request: Pick<DecisionRequest, 'breakIds' | 'outcome'>,
+  breakIds: readonly string[],
+  request: Pick<DecisionRequest, 'outcome'>,
   session: ClientSession,
 ) {
-  const found = await breaks.findAll(request.breakIds, session);
+  const found = await breaks.findAll(breakIds, session);
   const references = found.map(({ reference }) => reference);
   const payments = await store.load(references, session);
   return matterOf(request, found, [...payments.values()].at(0));

@@ -3,7 +3,6 @@ import { amountProblem } from '@pesewa/kernel';
 import { answer, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Decision } from '../domain/decisions.ts';
-import { breakId } from '../domain/observing.ts';
 import type { Decisions } from './decisions.ts';
 import { nameOf, viewDecision } from './views.ts';
 
@@ -30,13 +29,8 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
       const found = await decisions.find(id);
       return found ? answer(200, viewDecision(found)) : refuseDecision('decision.unknown');
     },
-    propose: async ({
-      body: { breakId: about, reference = '', commandId: id, dryRun, ...said },
-      operator: by,
-    }) => {
-      const fields = said.outcome === undefined ? (['amount'] as const) : (['status', 'amount'] as const);
-      const breakIds = about === undefined ? fields.map((field) => breakId(reference, field)) : [about];
-      const proposed = await decisions.propose({ request: { ...said, breakIds }, by, id, dryRun });
+    propose: async ({ body: { commandId: id, dryRun, ...request }, operator: by }) => {
+      const proposed = await decisions.propose({ request, by, id, dryRun });
       if (proposed.ok) return answer(dryRun ? 200 : 202, viewDecision(proposed.value));
       const { refusal } = proposed;
       return typeof refusal === 'string'
@@ -52,13 +46,13 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
 const refuseDecision = refusalsAs({
   'break.unknown': [
     'not_found',
-    'breakId or reference: no break of it waits for a decision; its timeline says where it stands',
+    'reference: no break of it waits for a decision; its timeline says where it stands',
   ],
   'break.undecidable': [
     'invalid',
-    `breakId must be that of a break ${decidableKinds.collection[0]}, or with an outcome that of a payout: ${decidableKinds.payout.join(', ')}`,
+    `reference must have a break ${decidableKinds.collection[0]}, or with an outcome one of a payout: ${decidableKinds.payout.join(', ')}`,
   ],
-  'break.closed': ['closed', 'breakId: the break is resolved'],
+  'break.closed': ['closed', 'reference: its break is resolved'],
   'payment.ended': [
     'ended',
     'reference: the payment has ended, which no decision changes: correct what was booked by an order (pesewa adjust --help)',

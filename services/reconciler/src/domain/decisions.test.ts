@@ -70,15 +70,15 @@ describe('a decision', () => {
     expect(isFarBeyond(proposal, asked)).toBe(isBeyond);
   });
 
-  it('is the same by its amount, its break, its note and its maker', () => {
-    const request = { breakIds: ['co-1/status', 'co-1/amount'], amount: '100.5' };
+  it('is the same by its amount, its payment, its note and its maker', () => {
+    const request = { reference: 'co-1', amount: '100.5' };
     for (const taken of [proposed, approved]) expect(isSameDecision(taken, request, 'ama')).toBe(true);
     expect(isSameDecision(proposed, request, 'kofi')).toBe(false);
     for (const other of [
       { amount: '1' },
       { amount: 'much' },
       { amount: undefined, outcome: 'failed' },
-      { breakIds: ['co-1/status'] },
+      { reference: 'co-2' },
       { note: 'why' },
       { despite: 'x' },
     ] as const)
@@ -106,8 +106,7 @@ describe('what is decided', () => {
   });
   /** The break that is decided about, or why none is. */
   function chosen(outcome: 'failed' | undefined, tracked: Tracked | undefined, ...found: readonly Break[]) {
-    const breakIds = ['xx-1/status', 'xx-1/amount'];
-    const matter = matterOf({ breakIds, outcome }, found, tracked);
+    const matter = matterOf({ outcome }, found, tracked);
     return matter.ok ? matter.value.about._id : matter.refusal;
   }
 
@@ -153,7 +152,7 @@ describe('what is decided', () => {
 });
 
 it('the outcome of a payout is another decision than the other outcome', () => {
-  const proposal = { breakIds: ['po-1/status'], note: outcomeProposed.note };
+  const proposal = { reference: 'po-1', note: outcomeProposed.note };
   expect(isSameDecision(outcomeProposed, { ...proposal, outcome: 'failed' }, 'ama')).toBe(true);
   expect(isSameDecision(outcomeProposed, { ...proposal, outcome: 'completed' }, 'ama')).toBe(false);
 });

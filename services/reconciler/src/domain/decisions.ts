@@ -14,10 +14,7 @@ import type { BreakKind } from './break-kinds.ts';
 import type { Terms, Tracked } from './tracked.ts';
 
 /** An operator's proposal: an amount that a customer paid, as decimal text, or an outcome of a payout. */
-export interface DecisionRequest extends Pick<DecisionProposal, 'amount' | 'outcome' | 'note' | 'despite'> {
-  /** The breaks that it may be about; the first open one counts. */
-  readonly breakIds: readonly string[];
-}
+export type DecisionRequest = Readonly<Omit<DecisionProposal, 'commandId' | 'dryRun'>>;
 
 /**
  * A proposal about an open break, and what became of it, as it is stored: what operators see of it, with amounts in minor
@@ -72,11 +69,12 @@ export interface Matter {
 }
 
 /**
- * Chooses the break that a decision is about, the first open one of those found: an amount is decided for a break about a
- * collection's amount, an outcome for one that keeps a payout from its end, and only while the payment is open too.
+ * Chooses the break that a decision is about, an open one of those found, that of the status first: an amount is decided
+ * for a break about a collection's amount, an outcome for one that keeps a payout from its end, and only while the payment
+ * is open too.
  */
 export function matterOf(
-  { breakIds, outcome }: Pick<DecisionRequest, 'breakIds' | 'outcome'>,
+  { outcome }: Pick<DecisionRequest, 'outcome'>,
   found: readonly Break[],
   tracked: Tracked | undefined,
 ): Result<Matter, UndecidableReason> {
@@ -84,7 +82,7 @@ export function matterOf(
   const kinds: readonly BreakKind[] = decidableKinds[kind];
   const decidable = found
     .filter((one) => kindsOf(one).some((each) => kinds.includes(each)))
-    .toSorted((one, other) => breakIds.indexOf(one._id) - breakIds.indexOf(other._id));
+    .toSorted((one, other) => Number(other.field === 'status') - Number(one.field === 'status'));
   const about = decidable.find(({ status }) => status === 'open') ?? decidable[0];
   if (!about) return refuse(found.length === 0 ? 'break.unknown' : 'break.undecidable');
   if (about.status !== 'open') return refuse('break.closed');
@@ -112,11 +110,11 @@ export function blocksOthers({ status, requestedAt, approvedAt }: Decision, nowM
   return status === 'approved' && approvedAt !== undefined && nowMs < approvedAt.getTime() + APPLYING_MS;
 }
 
-/** Whether a proposal under an id that is taken is the same: about the same break, by the same operator. */
+/** Whether a proposal under an id that is taken is the same: about the same payment, by the same operator. */
 export function isSameDecision(taken: Decision, request: DecisionRequest, by: string): boolean {
   const amount = parsePositiveAmount(request.amount ?? '', taken.currency);
   return (
-    request.breakIds.includes(taken.breakId) &&
+    taken.reference === request.reference &&
     taken.outcome === request.outcome &&
     (taken.outcome !== undefined || (amount.ok && amount.value.minor === taken.amount)) &&
     taken.note === request.note &&
