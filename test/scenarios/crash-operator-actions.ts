@@ -62,7 +62,7 @@ const explaining: Doing = async (world, { arm, death }) => {
   const done = meanwhile(world.insist({ service: 'reconciler', path: change(id, 'explain'), body }));
   await death();
   return {
-    events: [`BreakOpened ${id}`, `BreakExplained ${id}`],
+    events: [`BreakOpened ${id}`],
     end: async () => {
       await done();
       const whole = await world.look(change(id, '').slice(0, -1));

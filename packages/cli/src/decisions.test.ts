@@ -1,9 +1,6 @@
-import type { TimelineView } from '@pesewa/contracts';
 import type { OperationsAnswer } from '@pesewa/operator-client';
 import { describe, expect, it } from 'vitest';
-import { breakRow } from './breaks.fixture.ts';
 import { commandLine } from './program.fixture.ts';
-import { seen } from './timeline.fixture.ts';
 
 const decision = {
   id: 'dc-1',
@@ -17,35 +14,27 @@ const decision = {
   expiresAt: '2026-11-08T08:00:00.000Z',
 };
 const answer = (status: number, body: unknown): OperationsAnswer => ({ status, body });
-const open = answer(200, {
-  items: [
-    breakRow({ kind: 'callback.denied', detail: 'another' }),
-    breakRow({ kind: 'collection.amount_differs', detail: 'it differs' }),
-  ],
-  next: null,
-});
 const proposed = answer(202, decision);
 const token = 'operator-token-of-tests';
-const breaksUrl = 'http://reconciler/breaks?reference=co-1&status=unresolved';
 
 describe('a decision over an amount', () => {
   it('is proposed, and says who must act next', async () => {
-    const line = commandLine([open, proposed]);
+    const line = commandLine([proposed]);
     expect(await line.run('decisions', 'propose', 'co-1', '100.50', '--note', 'so says the rail')).toBe(0);
-    const body = { reference: 'co-1', amount: '100.5', commandId: 'dc-1', note: 'so says the rail' };
-    expect(line.requests).toEqual([breaksUrl, { url: 'http://reconciler/decisions', token, body }]);
+    const body = { reference: 'co-1', amount: '100.50', commandId: 'dc-1', note: 'so says the rail' };
+    expect(line.requests).toEqual([{ url: 'http://reconciler/decisions', token, body }]);
     expect(line.printed()).toBe(
       'proposing dc-1\nproposed dc-1: co-1 received 100.50 KES, proposed by ama\nwaiting for another approver until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
     );
   });
 
   it('is only shown with --dry-run', async () => {
-    const line = commandLine([open, answer(200, decision)]);
+    const line = commandLine([answer(200, decision)]);
     expect(await line.run('decisions', 'propose', 'co-1', '100.50', '--dry-run')).toBe(0);
-    const body = { reference: 'co-1', amount: '100.5', commandId: 'dc-1', dryRun: true };
-    expect(line.requests).toEqual([breaksUrl, { url: 'http://reconciler/decisions', token, body }]);
+    const body = { reference: 'co-1', amount: '100.50', dryRun: true };
+    expect(line.requests).toEqual([{ url: 'http://reconciler/decisions', token, body }]);
     expect(line.printed()).toBe(
-      'would propose: co-1 received 100.50 KES\nopen break: collection: amount differs: it differs\nnothing was proposed\n',
+      'would propose: co-1 received 100.50 KES\nopen break: co-1/amount\nnothing was proposed\n',
     );
   });
 
@@ -72,11 +61,8 @@ describe('a decision over an amount', () => {
     ].join('\n');
     const propose = ['decisions', 'propose', 'co-1', '5000000', '--despite', 'the rail wrote it'];
     for (const [call, answers] of [
-      [propose, [open, answer(202, judged)]],
-      [
-        [...propose, '--dry-run'],
-        [open, answer(200, judged)],
-      ],
+      [propose, [answer(202, judged)]],
+      [[...propose, '--dry-run'], [answer(200, judged)]],
       [['decisions', 'approve', 'dc-1', '--dry-run'], [answer(200, judged)]],
       [['decisions', 'approve', 'dc-1'], [answer(200, judged)]],
     ] as const) {
@@ -98,27 +84,21 @@ describe('a decision over an amount', () => {
 
   it.each<[string, readonly string[], readonly OperationsAnswer[], string]>([
     [
-      'an amount too fine',
-      ['co-1', '100.505'],
-      [open],
-      'amount: 100.505 must have at most 2 decimals in KES',
-    ],
-    [
       'a refusal',
       ['co-1', '1'],
-      [open, answer(409, { message: 'dc-7 waits for another operator' })],
+      [answer(409, { message: 'dc-7 waits for another operator' })],
       'reconciler: dc-7 waits for another operator',
     ],
     [
       'a lost answer',
       ['co-1', '1'],
-      [open, answer(503, undefined)],
+      [answer(503, undefined)],
       'reconciler: answered 503, no reason given; it may have been taken: repeat with --command-id dc-1',
     ],
     [
       'an id like a payment',
       ['co-1', '1', '--command-id', 'co-1'],
-      [open],
+      [],
       '--command-id: write 1 to 64 letters, digits, dots, underscores, colons or hyphens, not beginning with po- or co-',
     ],
   ])('names the field for %s', async (_name, call, answers, message) => {
@@ -188,22 +168,14 @@ describe('a decision over an amount', () => {
 });
 
 const outcome = { ...decision, reference: 'po-1', outcome: 'failed', note: 'so says the rail' };
-const stuck = answer(200, {
-  items: [
-    breakRow({ kind: 'callback.denied', detail: 'another' }),
-    breakRow({ kind: 'payment.stuck', detail: 'no end' }),
-    breakRow({ kind: 'payout.refused_again', detail: 'refused' }),
-  ],
-  next: null,
-});
 const proposing = ['decisions', 'outcome', 'po-1', 'failed', '--reason', 'so says the rail'];
 
 describe('a decision over how a payout ended', () => {
   it('is proposed with how that is known, and says who must act next', async () => {
-    const line = commandLine([stuck, answer(202, outcome)]);
+    const line = commandLine([answer(202, outcome)]);
     expect(await line.run(...proposing)).toBe(0);
     const body = { reference: 'po-1', outcome: 'failed', note: 'so says the rail', commandId: 'dc-1' };
-    expect(line.requests.at(1)).toEqual({ url: 'http://reconciler/decisions', token, body });
+    expect(line.requests.at(0)).toEqual({ url: 'http://reconciler/decisions', token, body });
     expect(line.printed()).toBe(
       'proposing dc-1\nproposed dc-1: po-1 of 100.50 KES failed, proposed by ama\nreason: so says the rail\nonce approved: its hold is released, the merchant hears FAILED, the rail is not asked again; if the rail pays all the same, that is our loss; an attempt that is newer than the proposal, and may still pay, keeps it open: look again, and propose again\nwaiting for another approver until 2026-11-08T08:00:00.000Z: pesewa decisions approve dc-1\n',
     );
@@ -211,11 +183,11 @@ describe('a decision over how a payout ended', () => {
 
   it('is only shown with --dry-run, with what it would bring about', async () => {
     const moved = { asked: '100.5', merchantId: 'demo', rail: 'upstream' };
-    const line = commandLine([stuck, answer(200, { ...outcome, ...moved })]);
+    const line = commandLine([answer(200, { ...outcome, ...moved })]);
     expect(await line.run(...proposing, '--dry-run')).toBe(0);
-    expect(line.requests.at(1)).toMatchObject({ body: { outcome: 'failed', dryRun: true } });
+    expect(line.requests.at(0)).toMatchObject({ body: { outcome: 'failed', dryRun: true } });
     expect(line.printed()).toMatch(
-      /^would propose: po-1 failed\nopen break: payout: refused again: refused\nasked: 100.50 KES\nreason: so says the rail\neffect: the wallet of demo gets back 100.50 KES and our fee from held; our float at upstream stays\nonce approved: its hold is released/,
+      /^would propose: po-1 failed\nopen break: co-1\/amount\nasked: 100.50 KES\nreason: so says the rail\neffect: the wallet of demo gets back 100.50 KES and our fee from held; our float at upstream stays\nonce approved: its hold is released/,
     );
   });
 
@@ -237,36 +209,5 @@ describe('a decision over how a payout ended', () => {
     expect(await line.run('decisions', 'outcome', ...call)).not.toBe(0);
     expect(line.complained()).toContain(complaint);
     expect(line.requests).toEqual([]);
-  });
-});
-
-const payment = (of: Partial<TimelineView>) => answer(200, { ...seen, ...of });
-
-describe('where nothing waits for a decision, it is said where the payment stands and what to do', () => {
-  it.each<[readonly string[], OperationsAnswer, string]>([
-    [
-      proposing,
-      answer(404, { message: 'no payment' }),
-      'no payment po-1 is known: write our transactionReference, see pesewa payments list payouts',
-    ],
-    [
-      proposing,
-      payment({ status: 'completed' }),
-      'po-1 is completed, which no decision changes: correct what was booked by an order (pesewa adjust --help)',
-    ],
-    [
-      proposing,
-      payment({ status: 'open', nextPollAt: '2026-11-01T08:00:00.000Z' }),
-      'po-1 is open, and none of its breaks waits for a decision; its rail is asked again at 2026-11-01T08:00:00.000Z: see pesewa timeline po-1',
-    ],
-    [
-      ['decisions', 'propose', 'po-1', '5'],
-      payment({ status: 'open' }),
-      'po-1 is a payout: see pesewa decisions outcome --help',
-    ],
-  ])('%j', async (call, known, said) => {
-    const line = commandLine([answer(200, { items: [], next: null }), known]);
-    expect(await line.run(...call)).toBe(1);
-    expect(line.complained()).toBe(`pesewa: reference: ${said}\n`);
   });
 });

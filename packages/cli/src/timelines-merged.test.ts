@@ -129,20 +129,20 @@ it('shows how many steps a service has dropped, at their place', () => {
   expect(lines.find(({ what }) => what === 'gap')?.at).toBe(at(70));
 });
 
-it('shows what people did with a break, and leaves what the reconciler did to its own lines', () => {
+it('shows what a break went through, and what was decided, which is no failure of the decision', () => {
   const history = [
-    { at: at(1), by: null, what: 'opened' },
-    { at: at(2), by: 'ama', what: 'assigned' },
+    { at: at(1), by: null, what: 'opened', text: null },
+    { at: at(2), by: 'ama', what: 'assigned', text: null },
+    { at: at(3), by: 'kofi', what: 'decision proposed', text: 'failed: dc-1' },
+    { at: at(4), by: null, what: 'decision applied', text: 'failed: dc-1' },
   ];
   const found = { id: 'po-1/status', kind: 'payment.stuck', status: 'assigned' as const, history };
+  const line = { service: 'reconciler', about: { kind: 'break', id: 'po-1/status' } };
   expect(mergeTimeline({ ...nothing, breaks: [found] })).toEqual([
-    {
-      at: at(2),
-      service: 'reconciler',
-      what: 'break assigned',
-      detail: 'payment: stuck by ama',
-      about: { kind: 'break', id: 'po-1/status' },
-    },
+    { ...line, at: at(1), what: 'break opened', detail: 'payment: stuck', isFailure: true },
+    { ...line, at: at(2), what: 'break assigned', detail: 'payment: stuck by ama' },
+    { ...line, at: at(3), what: 'decision proposed', detail: 'failed: dc-1 by kofi' },
+    { ...line, at: at(4), what: 'decision applied', detail: 'failed: dc-1' },
   ]);
 });
 

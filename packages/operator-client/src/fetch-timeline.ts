@@ -186,7 +186,10 @@ async function readHistories(
     if (!whole) return undefined;
     const { kind, status, currency, amount, detail, owner, since, history } = whole;
     const shown = { id, kind, status, currency, amount, detail, owner, since };
-    return { ...shown, history: history.map(({ at, by, what }) => ({ at, by, what })) };
+    const lines = history.map(({ at, by, what, text }) => {
+      return { at, by, what, text: what.startsWith('decision ') ? text : null };
+    });
+    return { ...shown, history: lines };
   });
   return (await Promise.all(read)).filter((one) => one !== undefined);
 }

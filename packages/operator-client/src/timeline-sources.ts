@@ -8,9 +8,9 @@ import type {
   TimelineView,
 } from '@pesewa/contracts';
 
-/** A break with people's actions on it; the texts they wrote are left out. */
+/** A break with what it went through; of texts only what decisions say, because people wrote the others. */
 export interface BreakHistory extends Pick<ShownBreakView, 'id' | 'kind' | 'status'> {
-  readonly history: readonly Pick<ShownBreakView['history'][number], 'at' | 'by' | 'what'>[];
+  readonly history: readonly Pick<ShownBreakView['history'][number], 'at' | 'by' | 'what' | 'text'>[];
 }
 
 /** A webhook with its attempts, the oldest first. */

@@ -3,7 +3,6 @@ import { asOperator } from '@pesewa/testkit';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import { addOperatorRoutes } from './app.ts';
-import type { Decision } from './domain/decisions.ts';
 import { awaited, type Tracked } from './domain/tracked.ts';
 
 const at = new Date(Date.UTC(2026, 0, 2));
@@ -27,17 +26,13 @@ const run = {
 const wallet = { _id: 'upstream:KES', rail: 'upstream', currency: 'KES', latest: run };
 function operator(
   timeline: Tracked['timeline'] = [],
-  decided: readonly Decision[] = [],
   wallets: readonly (typeof wallet)[] = [wallet],
   payment: Partial<Tracked> = {},
 ): Pick<Hono, 'request'> {
   const app = new Hono();
   addOperatorRoutes(app, {
-    life: {
-      list: async () => ({ items: [], next: null }),
-      find: async () => undefined,
-      change: async () => refuse('break.unknown'),
-    },
+    breaks: { list: async () => ({ items: [], next: null }), findAll: async () => [] },
+    changeBreak: async () => refuse('break.unknown'),
     clock: systemClock,
     sidesOf: async () => ({ ours: null, theirs: null, lines: [], floatChange: null, waitsFor: null }),
     wallets: {
@@ -54,7 +49,7 @@ function operator(
     railNames: ['upstream'],
     decisions: {
       find: async () => undefined,
-      list: async () => ({ items: [...decided], next: null }),
+      list: async () => ({ items: [], next: null }),
       propose: async () => refuse('break.unknown'),
       decide: async () => refuse('decision.unknown'),
     },
@@ -67,35 +62,6 @@ const get = async (path: string, init?: RequestInit) => {
   return { status: response.status, body: await response.json() };
 };
 
-it('puts decisions into the timeline, and leaves what was seen in the order in which it was seen', async () => {
-  const seen = ([detail, atMs]: readonly [string, number]) =>
-    ({ what: 'event', detail, atMs, lastAtMs: atMs, times: 1 }) as const;
-  // The first event came late.
-  const timeline = (
-    [
-      ['second', 2_000],
-      ['first', 1_000],
-      ['last', 9_000],
-    ] as const
-  ).map(seen);
-  const of = { breakId: 'b', reference: 'po-1', merchantId: 'demo', rail: 'upstream', requestedBy: 'ama' };
-  const money = { ...of, currency: 'KES', minor: 100n, asked: 100n };
-  const decided = [9_000, 5_000, 500].map(
-    (atMs): Decision => ({ ...money, id: 'dc', at: new Date(atMs), status: 'proposed' }),
-  );
-  const response = await operator(timeline, decided).request('/timeline?reference=po-1');
-  const { items } = (await response.json()) as { readonly items: readonly { readonly detail: string }[] };
-  const proposal = '1.00 KES proposed by ama';
-  expect(items.map(({ detail }) => detail)).toEqual([
-    proposal,
-    'second',
-    'first',
-    proposal,
-    'last',
-    proposal,
-  ]);
-});
-
 it('shows with a line of the timeline how many before it were dropped', async () => {
   const line = { what: 'poll', detail: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 } as const;
   const response = await operator([line, { ...line, notKept: 12 }]).request('/timeline?reference=po-1');
@@ -104,7 +70,7 @@ it('shows with a line of the timeline how many before it were dropped', async ()
 
 it('marks the wallets of rails that are no longer configured', async () => {
   const gone = { ...wallet, _id: 'gone:KES', rail: 'gone', latest: { ...run, rail: 'gone' } };
-  const response = await operator([], [], [gone, wallet]).request('/drift');
+  const response = await operator([], [gone, wallet]).request('/drift');
   expect(await response.json()).toMatchObject({
     items: [
       { rail: 'gone', configured: false },
@@ -115,7 +81,7 @@ it('marks the wallets of rails that are no longer configured', async () => {
 
 it('tells how the drift of a wallet went, where there is one and it is asked for', async () => {
   const even = { ...wallet, _id: 'even:KES', latest: { ...run, rail: 'even', drift: 0n } };
-  const response = await operator([], [], [wallet, even]).request('/drift?courses=true');
+  const response = await operator([], [wallet, even]).request('/drift?courses=true');
   const course = [
     { at: '2026-01-02T00:00:00.000Z', drift: '-0.5' },
     { at: '2026-01-01T00:00:00.000Z', drift: '0' },
@@ -140,7 +106,11 @@ describe('a poll on demand', () => {
   const poll = async (payment: Partial<Tracked>, reference = 'po-1') => {
     const body = JSON.stringify({ reference });
     const headers = { 'content-type': 'application/json' };
-    const response = await operator([], [], [], payment).request('/polls', { method: 'POST', headers, body });
+    const response = await operator([], [wallet], payment).request('/polls', {
+      method: 'POST',
+      headers,
+      body,
+    });
     return { status: response.status, body: (await response.json()) as object };
   };
 

@@ -4,8 +4,7 @@ import type { Rails } from '@pesewa/rails';
 import { mayBeOperator, type ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
 import { addOperatorRoutes } from './app.ts';
-import { createCorrections } from './breaks/corrections.ts';
-import { createBreakLife } from './breaks/life.ts';
+import { createBreakChange, createCorrections } from './breaks/life.ts';
 import { readSides } from './breaks/sides.ts';
 import { openBreakStore } from './breaks/store.ts';
 import { startAsking } from './closes/asking.ts';
@@ -80,7 +79,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const audit = await composeSteps(scope, parts, { ...arrivals, workingSet });
   await composeCloses(scope, parts);
   const decisions = createDecisions(parts);
-  const life = createBreakLife({
+  const changeBreak = createBreakChange({
     ...parts,
     aloneUpTo: config.BREAKS_RESOLVED_ALONE_UP_TO,
     isOperator: (name) => mayBeOperator(config, name),
@@ -90,7 +89,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   const standing = createStanding({ ...parts, payments: windowPayments, statusStore, audit });
   gaugeStanding({ registry: scope.metrics, standing, rails: railNames, clock });
   addStatusRoutes(scope.operator, { standing, railNames });
-  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, life });
+  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, changeBreak });
 }
 
 /** The steps that take too long, and the audit that looks at all open payments again. */

@@ -49,6 +49,9 @@ const polls: CollectionSchema = {
 /** Breaks in the order in which they are listed. */
 export const BREAKS_BY_TIME = { openedAt: -1, _id: -1 } as const;
 
+/** The order of lists of decisions: the newest first. */
+export const DECISIONS_BY_TIME = { requestedAt: -1, _id: -1 } as const;
+
 /** All that is counted and summed is included, so that neither reads documents. */
 export const BREAKS_COUNT_KEY = { status: 1, kind: 1, since: 1, currency: 1, amount: 1 } as const;
 
@@ -116,9 +119,9 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
   {
     name: 'decisions',
     indexes: [
-      { key: { at: -1, _id: -1 } },
-      { key: { status: 1, at: -1, _id: -1 } },
-      { key: { reference: 1, at: -1, _id: -1 } },
+      { key: DECISIONS_BY_TIME },
+      { key: { status: 1, ...DECISIONS_BY_TIME } },
+      { key: { reference: 1, ...DECISIONS_BY_TIME } },
     ],
   },
   { name: 'floats', indexes: [{ key: { rail: 1 } }] },

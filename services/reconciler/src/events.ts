@@ -38,16 +38,16 @@ export function railStatusObserved(
 
 /** An approved decision, for the owner of its payment: what a customer paid, or how a payout ended. */
 export function decisionApproved(tracked: Tracked, terms: Terms, approved: ApprovedDecision): OutgoingEvent {
-  const { outcome, minor: amount, at, decidedAt, railFee, breakId, requestedBy, decidedBy } = approved;
+  const { outcome, amount, requestedAt, approvedAt, railFee, breakId, requestedBy, approvedBy } = approved;
   const { rail, currency } = terms;
   const common = {
-    occurredAt: BigInt(decidedAt.getTime()),
+    occurredAt: BigInt(approvedAt.getTime()),
     rail,
     reference: tracked.reference,
     railFee,
     breakId,
     decidedBy: requestedBy,
-    approvedBy: decidedBy,
+    approvedBy,
   };
   if (outcome === undefined)
     return {
@@ -56,7 +56,7 @@ export function decisionApproved(tracked: Tracked, terms: Terms, approved: Appro
       type: 'pesewa.rails.CollectionAmountDecided',
       payload: { ...common, amount, currency },
     };
-  const proposedAt = BigInt(at.getTime());
+  const proposedAt = BigInt(requestedAt.getTime());
   return {
     topic: 'payoutFacts',
     ...aboutPayment(tracked),
@@ -88,21 +88,10 @@ export function driftMeasured({ _id: runId, at, rail, currency, ...run }: RunDoc
   };
 }
 
-/** A break that was not open before; `by` is set if an operator opened it again. */
-export function breakOpened(opened: Break, by?: string): OutgoingEvent {
-  const { currency, amount, cause } = opened;
-  const fields = { currency, amount, openedBy: by ?? null };
-  return ofBreak('pesewa.reconciliation.BreakOpened', opened, fields, by === undefined ? cause : {});
-}
-
-/** A break that has an owner now. */
-export function breakAssigned(assigned: Break, owner: string, by: string): OutgoingEvent {
-  return ofBreak('pesewa.reconciliation.BreakAssigned', assigned, { owner, assignedBy: by });
-}
-
-/** A break that was explained. */
-export function breakExplained(explained: Break, by: string): OutgoingEvent {
-  return ofBreak('pesewa.reconciliation.BreakExplained', explained, { explainedBy: by });
+/** A break that was not open before: an operator opened it again, or a discrepancy was found. */
+export function breakOpened(opened: Break, openedBy: string | null, cause?: BreakCause): OutgoingEvent {
+  const { currency, amount } = opened;
+  return ofBreak('pesewa.reconciliation.BreakOpened', opened, { currency, amount, openedBy }, cause);
 }
 
 /** A break that was resolved. The operator's texts are not published, because they may name people. */

@@ -2,7 +2,7 @@ import { type PaymentKind, paymentEnds, type TopicEvent } from '@pesewa/contract
 import { feeFor } from '@pesewa/kernel';
 import { type BatchTransaction, handleTopic, type Received, type TopicHandler } from '@pesewa/messaging';
 import { partOf, type Rail } from '@pesewa/rails';
-import type { CorrectionEvent, Corrections } from './breaks/corrections.ts';
+import type { CorrectionEvent, Corrections } from './breaks/life.ts';
 import type { PaymentObservation } from './domain/observations.ts';
 import type { Terms } from './domain/tracked.ts';
 import type { FloatMove, WalletStore } from './wallets/store.ts';

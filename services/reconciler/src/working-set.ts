@@ -32,7 +32,7 @@ export type WorkingSet = ReturnType<typeof createWorkingSet>;
 
 /** A payment that has ended as people decided: with an amount in minor units, or by an outcome. */
 export type AppliedDecision = { readonly reference: string } & (
-  | { readonly minor: bigint }
+  | { readonly amount: bigint }
   | { readonly outcome: 'failed' | 'completed' }
 );
 
@@ -108,7 +108,7 @@ function noteEnd(before: Tracked, after: Tracked, { reference, eventId }: Observ
   if (decidedOutcome !== null && decidedOutcome === status)
     outcome.applied.push({ reference, outcome: decidedOutcome });
   else if (received !== null && decided.includes(received))
-    outcome.applied.push({ reference, minor: received });
+    outcome.applied.push({ reference, amount: received });
   if (eventId !== null && after.polls > 0 && after.callbacks.length === 0)
     outcome.emit(stuckSettled(after, eventId, outcome.nowMs));
 }
@@ -148,7 +148,8 @@ function withConsequences(
   const at = new Date(nowMs);
   const { reference, terms } = after;
   const autoResolutions = autoResolutionsOf(before, after, observation);
-  for (const gone of autoResolutions) reports.push(toWithdrawal(reference, gone, at, causeOf(after)));
+  const cause = causeOf(after);
+  for (const gone of autoResolutions) reports.push(toWithdrawal(reference, { ...gone, cause }, at));
   const finding = observation.kind === 'audited' ? gapFinding(before, observation.record) : undefined;
   if (finding && terms) reports.push(...reportsOfVerdict(after, terms, { findings: [finding] }, at));
   if (autoResolutions.length === 0) return after;

@@ -96,8 +96,6 @@ export const eventCauses = {
   'pesewa.rails.RailAvailabilityReported': ['time'],
   'pesewa.reconciliation.StuckSettled': ENDED,
   'pesewa.reconciliation.BreakOpened': [...HEARD, 'pesewa.reconciliation.DriftMeasured', 'request', 'time'],
-  'pesewa.reconciliation.BreakAssigned': REQUEST,
-  'pesewa.reconciliation.BreakExplained': REQUEST,
   'pesewa.reconciliation.BreakResolved': [
     ...HEARD,
     'pesewa.ledger.WalletAdjusted',

@@ -81,8 +81,6 @@ export const eventIdentities = {
   'pesewa.rails.RailAvailabilityReported': ['kind', 'rail', 'operatorCode', 'status', 'occurredAt'],
   'pesewa.reconciliation.StuckSettled': PAYMENT,
   'pesewa.reconciliation.BreakOpened': BREAK,
-  'pesewa.reconciliation.BreakAssigned': BREAK,
-  'pesewa.reconciliation.BreakExplained': BREAK,
   'pesewa.reconciliation.BreakResolved': BREAK,
   'pesewa.reconciliation.DriftMeasured': ['runId'],
   'pesewa.webhooks.WebhookDelivered': DELIVERY,

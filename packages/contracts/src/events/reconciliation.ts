@@ -39,33 +39,6 @@ export const reconciliationEvents = [
   {
     type: 'record',
     namespace: 'pesewa.reconciliation',
-    name: 'BreakAssigned',
-    doc: 'An operator has the discrepancy now.',
-    fields: [
-      ...envelope,
-      { name: 'breakId', type: 'string' },
-      { name: 'kind', type: 'string' },
-      subject,
-      { name: 'owner', type: 'string' },
-      { name: 'assignedBy', type: 'string' },
-    ],
-  },
-  {
-    type: 'record',
-    namespace: 'pesewa.reconciliation',
-    name: 'BreakExplained',
-    doc: 'An operator has explained the discrepancy; its correction is under way.',
-    fields: [
-      ...envelope,
-      { name: 'breakId', type: 'string' },
-      { name: 'kind', type: 'string' },
-      subject,
-      { name: 'explainedBy', type: 'string' },
-    ],
-  },
-  {
-    type: 'record',
-    namespace: 'pesewa.reconciliation',
     name: 'BreakResolved',
     doc: 'A discrepancy is explained or fixed.',
     fields: [

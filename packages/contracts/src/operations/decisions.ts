@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { PaymentKind } from '../payments.ts';
 import { commandId, reference, seenLine } from '../text.ts';
-import { breakIdText } from './breaks.ts';
 import { pageCursor, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, reasonLine, strictFields } from './operation.ts';
 
@@ -13,6 +13,22 @@ export const decisionStatuses = ['proposed', 'approved', 'rejected', 'applied'] 
  * The outcomes that people can decide for a payout: the rail has not paid and will not, or it paid the amount asked.
  */
 export const decidedOutcomes = ['failed', 'completed'] as const;
+
+/**
+ * The kinds of breaks about which people can decide, by the kind of payment: what a customer paid, or how a payout ended that
+ * its rail may never end. The first counts.
+ */
+export const decidableKinds = {
+  collection: ['collection.amount_differs'],
+  payout: [
+    'payout.refused_again',
+    'payout.not_found',
+    'payment.stuck',
+    'payment.end_untaken',
+    'payout.amount_differs',
+    'payment.contradiction',
+  ],
+} as const satisfies Readonly<Record<PaymentKind, readonly string[]>>;
 
 const decisionView = z
   .object({
@@ -55,8 +71,7 @@ const fields = <Shape extends z.ZodRawShape>(shape: Shape) =>
   );
 
 const proposal = fields({
-  breakId: breakIdText.optional(),
-  reference: reference.optional(),
+  reference,
   amount: z.string({ error: 'must be a decimal text' }).optional(),
   outcome: z.enum(decidedOutcomes, { error: `must be one of ${decidedOutcomes.join(', ')}` }).optional(),
   note: seenLine(NOTE_LENGTH_MAX).optional(),
@@ -65,9 +80,6 @@ const proposal = fields({
   /** Only shows what would be proposed. */
   dryRun: z.boolean().default(false),
 })
-  .refine((body) => (body.breakId === undefined) !== (body.reference === undefined), {
-    error: 'either breakId or reference is required, and not both',
-  })
   .refine((body) => (body.amount === undefined) !== (body.outcome === undefined), {
     error: 'either amount or outcome is required, and not both: amount must be a decimal text',
   })
@@ -75,7 +87,7 @@ const proposal = fields({
     error: 'note is required with an outcome: how do you know that it ended so?',
   });
 
-/** The proposal of a decision, about a payment or about a break. */
+/** The proposal of a decision about a payment. */
 export type DecisionProposal = z.input<typeof proposal>;
 
 const refusals = {

@@ -108,7 +108,7 @@ const seen = {
   status: 'open',
   polls: 20,
   nextPollAt: '2026-11-27T12:00:30.000Z',
-  items: [{ at, what: 'break', detail: 'payment.stuck', times: 1, lastAt: at, notKept: 0 }],
+  items: [{ at, what: 'poll', detail: 'pending', times: 1, lastAt: at, notKept: 0 }],
   next: null,
 } satisfies TimelineView;
 

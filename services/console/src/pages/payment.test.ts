@@ -75,14 +75,16 @@ describe('the page of a payment', () => {
   it('shows times as pages do, claimed amounts in the currency of the payment, and no failure in a decision', async () => {
     const lastAt = '2026-11-27T11:58:00.000Z';
     const polled = { at: lastAt, what: 'poll', detail: 'pending', times: 3, lastAt, notKept: 0 };
-    const decided = { ...polled, what: 'decision', detail: '“failed” applied', times: 1 };
+    const shown = answers['reconciler GET /breaks/po-1%2Fstatus'];
+    const decided = { at: lastAt, by: null, what: 'decision applied', text: 'failed: dc-1', amount: null };
     const { get } = await open({
-      'reconciler GET /timeline': { ...answers['reconciler GET /timeline'], items: [polled, decided] },
+      'reconciler GET /timeline': { ...answers['reconciler GET /timeline'], items: [polled] },
+      'reconciler GET /breaks/po-1%2Fstatus': { ...shown, history: [decided] },
     });
     const { html, text } = await get('/payments/po-1');
     expect(text).toContain('pending (3 times, last 27/11/2026 11:58:00 )');
     expect(text).toMatch(/claims .* 1\.00 GHS, signature not required.* 1\.00 GHS not required/);
-    expect(html).toContain('<td>decision</td>');
+    expect(html).toContain('<a href="/breaks/po-1%2Fstatus">decision applied</a></td>');
   });
 
   it('has its entries in the order of time', async () => {

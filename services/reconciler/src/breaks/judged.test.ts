@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { BreakKind } from '../domain/break-kinds.ts';
+import { type BreakKind, breakKinds } from '../domain/break-kinds.ts';
 import { changeBreak } from '../domain/break-life.ts';
 import type { Claim } from '../domain/claim.ts';
 import type { RailAnswer } from '../domain/judging.ts';
 import { afterManualResolution } from '../domain/manual-resolution.ts';
-import { breakOfKind } from '../domain/observing.ts';
+import { breakId } from '../domain/observing.ts';
 import { awaited } from '../domain/tracked.ts';
 import { breaksInMemory } from '../fixtures/breaks.ts';
 import { called, checked, ended, fold, lookedUp, opened, poll, terms } from '../fixtures/verdicts.ts';
@@ -19,7 +19,7 @@ const paid = (amount: bigint): RailAnswer => ({ kind: 'completed', amount, fee: 
 function payout(status: 'completed' | 'failed' = 'completed') {
   const { kept, tell, emitted } = breaksInMemory();
   let tracked = fold(awaited('po-1', 0), [opened('payout'), ended('payout', status)]);
-  const show = (kind: BreakKind) => kept.get(breakOfKind('po-1', kind));
+  const show = (kind: BreakKind) => kept.get(breakId('po-1', breakKinds[kind].field));
   const all = {
     tracked: () => tracked,
     show,

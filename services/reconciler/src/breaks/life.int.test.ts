@@ -92,8 +92,8 @@ describe('people and a break', () => {
       status: 'open',
       owner: null,
     });
-    await until('all', () => eventsOf(reference).length === 5);
-    expect(eventsOf(reference)).toEqual(['Opened', 'Assigned', 'Explained', 'Resolved', 'Opened']);
+    await until('all', () => eventsOf(reference).length === 3);
+    expect(eventsOf(reference)).toEqual(['Opened', 'Resolved', 'Opened']);
     const texts = JSON.stringify(about(reference), (_key, value: unknown) =>
       typeof value === 'bigint' ? String(value) : value,
     );
@@ -103,8 +103,6 @@ describe('people and a break', () => {
       kind: 'payment.contradiction',
       resolution: 'by an operator',
     });
-    const { items } = await operator(`/timeline?reference=${reference}`);
-    expect(items.filter(({ what }) => what === 'resolved' || what === 'break')).toHaveLength(3);
   });
 
   it('resolve it once, even if somebody else does at the same moment', async () => {
@@ -172,7 +170,7 @@ describe('people and a break', () => {
     expect(history.filter(({ what }) => what === 'resolved')).toMatchObject([{ by: null }]);
     expect(version).toBe(history.length);
     await until('the event', () => eventsOf(reference).includes('Resolved'));
-    expect(eventsOf(reference)).toEqual(['Opened', 'Assigned', 'Resolved']);
+    expect(eventsOf(reference)).toEqual(['Opened', 'Resolved']);
     expect(await change(id, 'explain', { explanation: 'late' })).toMatchObject({ status: 409 });
   });
 

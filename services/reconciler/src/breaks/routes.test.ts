@@ -4,11 +4,14 @@ import { createOperators, guardOperator } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
 import type { Break } from '../domain/break.ts';
+import type { Decision } from '../domain/decisions.ts';
 import { observe } from '../domain/observing.ts';
+import { outcomeProposed } from '../fixtures/decisions.ts';
 import type { BreakRefusal } from './life.ts';
 import { addBreakRoutes } from './routes.ts';
 
 const OPERATOR = 'the-token-of-these-tests';
+const at = new Date(Date.UTC(2026, 0, 2));
 const found = observe(
   {
     field: 'balance',
@@ -18,7 +21,7 @@ const found = observe(
     currency: 'KES',
     amount: -12_345n,
     detail: '=1+1',
-    at: new Date(Date.UTC(2026, 0, 2)),
+    at,
   },
   undefined,
 );
@@ -28,8 +31,9 @@ const payment: Break = {
   field: 'status',
   kind: 'payment.contradiction',
   reference: 'po-1',
-  corrections: [{ commandId: 'cm-1', amounts: [-5n] }],
+  corrections: ['cm-1'],
 };
+const decision: Decision = { ...outcomeProposed, status: 'approved', approvedBy: 'kofi', approvedAt: at };
 const sides = { ours: '100', theirs: '87.5', lines: [], floatChange: '-12.5', waitsFor: null };
 const path = `/breaks/${encodeURIComponent(found._id)}`;
 
@@ -42,12 +46,13 @@ function open(
   addBreakRoutes(routes, {
     clock: { nowMs: () => Date.UTC(2026, 0, 9) },
     sidesOf: async () => sides,
-    life: {
-      change: async (order) => {
-        said.push(order);
-        return options.changed ?? accept(found);
-      },
-      find: async (id) => [found, payment].find(({ _id }) => _id === id),
+    decisions: { list: async () => ({ items: [decision], next: null }) },
+    changeBreak: async (order) => {
+      said.push(order);
+      return options.changed ?? accept(found);
+    },
+    breaks: {
+      findAll: async (ids) => [found, payment].filter(({ _id }) => ids.includes(_id)),
       list: async (query) => {
         said.push(query);
         const next = query.after ? null : { atMs: 5, id: found._id };
@@ -138,6 +143,11 @@ describe('the routes of breaks', () => {
     const [, shown] = await ask(`/breaks/${encodeURIComponent(payment._id)}`);
     expect(shown).toMatchObject({
       corrections: ['cm-1'],
+      history: [
+        { at: '1970-01-01T00:00:00.000Z', by: 'ama', what: 'decision proposed', text: 'failed: dc-2' },
+        { what: 'opened' },
+        { by: 'kofi', what: 'decision approved', text: 'failed: dc-2' },
+      ],
     });
     for (const unknown of ['/breaks/po-9', '/breaks/%25', `/breaks/${'x'.repeat(500)}`]) {
       expect(await ask(unknown)).toMatchObject([404, { code: 'not_found' }]);

@@ -10,21 +10,25 @@ import {
 import { accept, type Clock, type Result, refuse } from '@pesewa/kernel';
 import { answer, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
+import type { Decisions } from '../decisions/decisions.ts';
 import type { Break } from '../domain/break.ts';
 import { breakKinds, isBreakKind } from '../domain/break-kinds.ts';
 import type { BreakRequest } from '../domain/break-life.ts';
 import { answerFile, exportItems } from '../exports.ts';
-import type { BreakLife } from './life.ts';
+import type { ChangeBreak } from './life.ts';
 import { type BreakQuery, type BreakStore, pagesOfBreaks } from './store.ts';
 import { viewBreak, viewWholeBreak } from './views.ts';
 
 const BREAKS_PER_PAGE = 500;
+const DECISIONS_MAX = 200;
 const UNIT_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /** The dependencies of the routes of breaks. */
 export interface BreakRouteDeps {
-  readonly life: BreakLife;
+  readonly breaks: Pick<BreakStore, 'findAll' | 'list'>;
+  readonly changeBreak: ChangeBreak;
   readonly sidesOf: (found: Break) => Promise<BreakSidesView>;
+  readonly decisions: Pick<Decisions, 'list'>;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
@@ -35,12 +39,12 @@ export interface BreakRouteDeps {
  * `encodeURIComponent`.
  */
 export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
-  const { life, sidesOf, clock } = deps;
+  const { breaks, sidesOf, decisions, clock } = deps;
   serveOperations(operator, breakOperations, {
     list: async ({ query: { cursor: after, limit, ...filters } }) => {
       const narrowed = queryOf(filters, clock.nowMs());
       if (!narrowed.ok) return refused('invalid', narrowed.refusal);
-      const page = await life.list({ ...narrowed.value, after, limit });
+      const page = await breaks.list({ ...narrowed.value, after, limit });
       return answer(200, {
         items: page.items.map(viewBreak),
         next: page.next && formatPageCursor(page.next),
@@ -49,12 +53,14 @@ export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
     export: ({ query: { format, ...filters } }) => {
       const narrowed = queryOf(filters, clock.nowMs());
       if (!narrowed.ok) return refused('invalid', narrowed.refusal);
-      const items = breaksOf(life, narrowed.value);
+      const items = breaksOf(breaks, narrowed.value);
       return answerFile('breaks', format, exportItems({ items, viewOf: viewBreak, columns }, format));
     },
     show: async ({ parameters: { id } }) => {
-      const found = await life.find(id);
-      return found ? answer(200, viewWholeBreak(found, await sidesOf(found))) : unknown;
+      const [found] = await breaks.findAll([id]);
+      if (!found) return unknown;
+      const { items } = await decisions.list({ reference: found.reference, limit: DECISIONS_MAX });
+      return answer(200, viewWholeBreak(found, await sidesOf(found), items));
     },
   });
   addChanges(operator, deps);
@@ -63,8 +69,8 @@ export function addBreakRoutes(operator: Hono, deps: BreakRouteDeps): void {
 const columns = Object.fromEntries(breakColumns.map((column) => [column, (view: BreakView) => view[column]]));
 
 /** All breaks of a query, each exactly once; those that open meanwhile are not among them. */
-async function* breaksOf(life: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<Break> {
-  for await (const page of pagesOfBreaks(life, { ...query, limit: BREAKS_PER_PAGE })) yield* page;
+async function* breaksOf(breaks: Pick<BreakStore, 'list'>, query: BreakQuery): AsyncGenerator<Break> {
+  for await (const page of pagesOfBreaks(breaks, { ...query, limit: BREAKS_PER_PAGE })) yield* page;
 }
 
 interface ChangeRequest<Body> {
@@ -73,19 +79,13 @@ interface ChangeRequest<Body> {
   readonly operator: string;
 }
 
-function addChanges(operator: Hono, { life }: BreakRouteDeps): void {
+function addChanges(operator: Hono, { changeBreak }: BreakRouteDeps): void {
   const by =
     <Body extends { readonly version?: number | undefined }>(requestOf: (body: Body) => BreakRequest) =>
     async ({ parameters: { id }, body, operator: name }: ChangeRequest<Body>) => {
-      const changed = await life.change({ id, request: requestOf(body), by: name, version: body.version });
-      if (changed.ok) return answer(200, viewBreak(changed.value));
-      if (changed.refusal !== 'resolution.proposed_already') return refuseBreak(changed.refusal);
-      return refused('proposed_already', await whoProposed(id));
+      const changed = await changeBreak({ id, request: requestOf(body), by: name, version: body.version });
+      return changed.ok ? answer(200, viewBreak(changed.value)) : refuseBreak(changed.refusal);
     };
-  const whoProposed = async (id: string) => {
-    const who = (await life.find(id))?.proposedResolution?.by ?? 'another operator';
-    return `${who} has resolved it, and it is of so much money that an approver must approve that, with approves: "${who}"`;
-  };
   serveOperations(operator, breakChanges, {
     assign: by(({ operator }) => ({ what: 'assign', text: operator })),
     notes: by(({ text }) => ({ what: 'note', text })),
@@ -113,6 +113,10 @@ const refuseBreak = refusalsAs({
   'break.waits_for_decision': [
     'undecided',
     'the collection waits for the amount that its customer paid: propose it (pesewa decisions propose --help)',
+  ],
+  'resolution.proposed_already': [
+    'proposed_already',
+    'another operator has resolved it, and it is of so much money that an approver must approve that: look again',
   ],
   'resolution.not_proposed': ['not_proposed', 'no such resolution waits for an approval: look again'],
   'resolution.same_operator': [

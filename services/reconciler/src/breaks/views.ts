@@ -1,6 +1,8 @@
 import type { BreakSidesView, BreakView, ShownBreakView } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import { type Break, type BreakChange, statusOf } from '../domain/break.ts';
+import { historyOf, nameOf } from '../decisions/views.ts';
+import { type Break, statusOf } from '../domain/break.ts';
+import type { Decision } from '../domain/decisions.ts';
 
 /** A break as operators see it in lists: amounts in signed decimal text, times in UTC. */
 export function viewBreak(one: Break): BreakView {
@@ -26,8 +28,22 @@ export function viewBreak(one: Break): BreakView {
   };
 }
 
-/** One break with its history, its corrections, and what both sides have. */
-export function viewWholeBreak(one: Break, sides: BreakSidesView): ShownBreakView {
+/** One break with its history, in which its decisions are too, its corrections, and what both sides have. */
+export function viewWholeBreak(
+  one: Break,
+  sides: BreakSidesView,
+  decisions: readonly Decision[],
+): ShownBreakView {
+  const decided = decisions
+    .filter(({ breakId }) => breakId === one._id)
+    .flatMap((decision) =>
+      historyOf(decision).map(({ what, ...line }) => ({
+        ...line,
+        what: `decision ${what}`,
+        text: `${nameOf(decision)}: ${decision._id}`,
+        amount: null,
+      })),
+    );
   return {
     ...viewBreak(one),
     observations: one.observations.map(({ observer, kind, amount, detail, at, currency }) => ({
@@ -37,14 +53,18 @@ export function viewWholeBreak(one: Break, sides: BreakSidesView): ShownBreakVie
       detail,
       at: at.toISOString(),
     })),
-    corrections: (one.corrections ?? []).map(({ commandId }) => commandId),
-    history: one.history.map((change) => viewChange(change, one.currency)),
+    corrections: [...(one.corrections ?? [])],
+    history: [...one.history, ...decided]
+      .toSorted((line, other) => Number(line.at) - Number(other.at))
+      .map(({ at, by, what, text: said = null, amount = null }) => ({
+        at: at.toISOString(),
+        by,
+        what,
+        text: said,
+        amount: text(amount, one.currency),
+      })),
     ...sides,
   };
-}
-
-function viewChange({ at, by, what, text: said, amount = null }: BreakChange, currency: string | null) {
-  return { at: at.toISOString(), by, what, text: said ?? null, amount: text(amount, currency) };
 }
 
 function text(amount: bigint | null, currency: string | null): string | null {

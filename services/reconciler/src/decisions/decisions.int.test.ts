@@ -87,10 +87,18 @@ describe('an amount that two operators decide', () => {
       { status: 'applied', amount: '100.5' },
     ]);
     expect(decidedOf(reference)).toHaveLength(1);
-    const { items } = await operator(`/timeline?reference=${reference}`);
-    const decisions = items.filter(({ what }) => what === 'decision').map(({ detail }) => detail);
-    expect(decisions[0]).toBe('100.50 KES proposed by ama');
-    expect(decisions).toHaveLength(3);
+    const shown = await harness.request(`/breaks/${encodeURIComponent(breakIdOf(reference))}`);
+    const history = shown.body['history'] as readonly {
+      readonly what: string;
+      readonly text: string | null;
+    }[];
+    const decisions = history.filter(({ what }) => what.startsWith('decision '));
+    expect(decisions.map(({ what }) => what.slice('decision '.length))).toEqual([
+      'proposed',
+      'approved',
+      'applied',
+    ]);
+    expect(decisions[0]).toMatchObject({ by: 'ama', text: `100.50 KES: d-${reference}` });
     expect(await proposed(reference)).toMatchObject({ status: 409, body: { code: 'closed' } });
   });
 
@@ -194,9 +202,8 @@ describe('an amount that two operators decide', () => {
       [{ amount: 100 }, 400, /^amount must be a decimal text/],
       [{ reference: ids.next('co') }, 404, /reference/],
       [{ reference: other }, 404, /reference/],
-      [{ reference: undefined, breakId: `${other}/status` }, 400, /^breakId/],
-      [{ breakId: breakIdOf(reference) }, 400, /breakId or reference/],
-      [{ reference: undefined }, 400, /breakId or reference/],
+      [{ breakId: breakIdOf(reference) }, 400, /^breakId is no field/],
+      [{ reference: undefined }, 400, /^reference/],
       [{ approvedBy: 'kofi' }, 400, /^approvedBy is no field/],
       [{ note: '' }, 400, /^note/],
       [{ commandId: 'po-1' }, 400, /^commandId/],

@@ -139,13 +139,16 @@ describe('the end of a payout that two operators decide', () => {
     ];
     await database()
       .collection('breaks')
-      .insertOne({ ...second, _id: other as never, kind: 'payout.amount_differs', observations });
-    const request = { outcome: 'failed', note };
-    const rivals = await Promise.all(
-      [breakIdOf(reference), other].map((breakId) => postAs('ama', '/decisions', { breakId, ...request })),
-    );
+      .insertOne({
+        ...second,
+        _id: other as never,
+        field: 'amount',
+        kind: 'payout.amount_differs',
+        observations,
+      });
+    const rivals = await Promise.all(['ama', 'kofi'].map((by) => propose(reference, 'failed', {}, by)));
     expect(rivals.map(({ status }) => String(status)).toSorted()).toEqual(['202', '409']);
-    // Without one named, the break of the status comes first.
+    // The break of the status comes first.
     const [id] = rivals.flatMap(({ status, body }) => (status === 202 ? [body['id']] : []));
     expect((await postAs('ama', `/decisions/${String(id)}/reject`, { reason: 'a slip' })).status).toBe(200);
     expect((await propose(reference)).body).toMatchObject({ breakId: breakIdOf(reference) });

@@ -1,15 +1,10 @@
-import {
-  type DecisionProposal,
-  type DecisionView,
-  decisionOperations,
-  formatPageCursor,
-} from '@pesewa/contracts';
-import { amountProblem, displayAmount, formatAmount, proposalExpiryMs } from '@pesewa/kernel';
+import { decidableKinds, decisionOperations, formatPageCursor } from '@pesewa/contracts';
+import { amountProblem } from '@pesewa/kernel';
 import { answer, refusalsAs, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
-import { DECIDABLE, type Decision, type DecisionRequest, OUTCOME_DECIDABLE } from '../domain/decisions.ts';
-import { breakId, breakOfKind } from '../domain/observing.ts';
+import type { Decision } from '../domain/decisions.ts';
 import type { Decisions } from './decisions.ts';
+import { nameOf, viewDecision } from './views.ts';
 
 const DECISIONS_PER_PAGE = 100;
 
@@ -20,13 +15,9 @@ export interface DecisionRouteDeps {
 
 /** Adds the routes by which two operators decide what a customer paid, or how a payout ended (ADR 23). */
 export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDeps): void {
-  const decide = async (id: string, decision: Parameters<Decisions['decide']>[1]) => {
-    const decided = await decisions.decide(id, decision);
-    return decided.ok ? answer(200, viewDecision(decided.value)) : refuseDecision(decided.refusal);
-  };
-  const pending = async (reference: string | undefined) => {
-    const { items } = await decisions.list({ reference, limit: DECISIONS_PER_PAGE });
-    return items.find(({ status }) => status === 'proposed' || status === 'approved');
+  const decide = async (decided: Parameters<Decisions['decide']>[0]) => {
+    const result = await decisions.decide(decided);
+    return result.ok ? answer(200, viewDecision(result.value)) : refuseDecision(result.refusal);
   };
   serveOperations(operator, decisionOperations, {
     list: async ({ query: { cursor: after, ...narrowed } }) => {
@@ -38,51 +29,33 @@ export function addDecisionRoutes(operator: Hono, { decisions }: DecisionRouteDe
       const found = await decisions.find(id);
       return found ? answer(200, viewDecision(found)) : refuseDecision('decision.unknown');
     },
-    propose: async ({ body, operator: by }) => {
-      const { commandId: id, dryRun } = body;
-      const given = { request: requestOf(body), by, dryRun, ...(id !== undefined && { id }) };
-      const proposed = await decisions.propose(given);
+    propose: async ({ body: { commandId: id, dryRun, ...request }, operator: by }) => {
+      const proposed = await decisions.propose({ request, by, id, dryRun });
       if (proposed.ok) return answer(dryRun ? 200 : 202, viewDecision(proposed.value));
-      const about = body.reference ?? body.breakId?.split('/')[0];
-      return proposed.refusal === 'decision.open'
-        ? refused('undecided', whyUndecided(await pending(about)))
-        : refuseDecision(proposed.refusal);
+      const { refusal } = proposed;
+      return typeof refusal === 'string'
+        ? refuseDecision(refusal)
+        : refused('undecided', whyUndecided(refusal.pending));
     },
-    approve: ({ parameters: { id }, operator: by }) => decide(id, { verdict: 'approve', by }),
+    approve: ({ parameters: { id }, operator: by }) => decide({ id, verdict: 'approve', by }),
     reject: ({ parameters: { id }, body: { reason }, operator: by }) =>
-      decide(id, { verdict: 'reject', reason, by }),
+      decide({ id, verdict: 'reject', reason, by }),
   });
 }
 
-/** The request of a proposal; which fields go together was checked before. */
-function requestOf({
-  breakId: id,
-  reference: of = '',
-  amount,
-  outcome,
-  note,
-  despite,
-}: DecisionProposal): DecisionRequest {
-  const ofPayment = outcome ? [breakId(of, 'status'), breakId(of, 'amount')] : [breakOfKind(of, DECIDABLE)];
-  return {
-    breakIds: id === undefined ? ofPayment : [id],
-    amount,
-    outcome,
-    note,
-    ...(!outcome && { despite }),
-  };
-}
-
 const refuseDecision = refusalsAs({
-  'break.unknown': ['not_found', 'breakId or reference: there is no such break to decide about'],
+  'break.unknown': [
+    'not_found',
+    'reference: no break of it waits for a decision; its timeline says where it stands',
+  ],
   'break.undecidable': [
     'invalid',
-    `breakId must be that of a break ${DECIDABLE}, or with an outcome that of a payout: ${OUTCOME_DECIDABLE.join(', ')}`,
+    `reference must have a break ${decidableKinds.collection[0]}, or with an outcome one of a payout: ${decidableKinds.payout.join(', ')}`,
   ],
-  'break.closed': ['closed', 'breakId: the break is resolved'],
+  'break.closed': ['closed', 'reference: its break is resolved'],
   'payment.ended': [
     'ended',
-    'reference: the payment has ended: what was booked for it is corrected by an order to the ledger',
+    'reference: the payment has ended, which no decision changes: correct what was booked by an order (pesewa adjust --help)',
   ],
   'rail.unconfigured': [
     'rail_unconfigured',
@@ -96,7 +69,6 @@ const refuseDecision = refusalsAs({
     'far_beyond',
     'amount: it is more than twice what was asked: look at it once more, and if it is right all the same, say why in despite',
   ],
-  'decision.open': ['undecided', whyUndecided(undefined)],
   'decision.differs': ['duplicate', 'commandId was used before for another decision'],
   'decision.unknown': ['not_found', 'there is no such decision'],
   'decision.same_operator': [
@@ -107,67 +79,10 @@ const refuseDecision = refusalsAs({
   'decision.decided': ['decided', 'the proposal is decided already: propose another to change that'],
 });
 
-/** Which decision must be final before another about its payment can be proposed, and what makes it final. */
-function whyUndecided(pending: Decision | undefined): string {
-  if (!pending) return 'another decision about this payment was proposed: see it, then approve or reject it';
-  const { id, reference: of, requestedBy, outcome, minor, currency } = pending;
-  const what = outcome ?? displayAmount(minor, currency);
-  return pending.status === 'approved'
-    ? `${id} (${what}) is approved and not applied yet: if ${of} has not ended by it in ten minutes, propose again`
-    : `${id} (${what}, proposed by ${requestedBy}) about ${of} waits for another operator: approve or reject it first`;
-}
-
-/** A decision as operators see it: amounts in decimal text, times in UTC. */
-function viewDecision(decision: Decision): DecisionView {
-  const { id, breakId: about, reference: of, currency, minor, requestedBy, at } = decision;
-  const { merchantId, rail, asked, claimed, outcome, note, despite, status } = decision;
-  return {
-    id,
-    breakId: about,
-    reference: of,
-    currency,
-    amount: formatAmount(minor, currency),
-    merchantId,
-    rail,
-    asked: formatAmount(asked, currency),
-    claimed: claimed === undefined ? undefined : formatAmount(claimed, currency),
-    outcome,
-    note,
-    despite,
-    status,
-    requestedBy,
-    requestedAt: at.toISOString(),
-    ...viewOutcome(decision),
-  };
-}
-
-function viewOutcome(decision: Decision): Partial<DecisionView> {
-  if (decision.status === 'proposed')
-    return { expiresAt: new Date(proposalExpiryMs(decision)).toISOString() };
-  const { decidedBy, decidedAt } = decision;
-  const at = decidedAt.toISOString();
-  if (decision.status === 'rejected')
-    return { rejectedBy: decidedBy, rejectedAt: at, rejectedFor: decision.reason };
-  return {
-    approvedBy: decidedBy,
-    approvedAt: at,
-    railFee: formatAmount(decision.railFee, decision.currency),
-    appliedAt: decision.status === 'applied' ? decision.appliedAt.toISOString() : undefined,
-  };
-}
-
-/** The lines of a payment's timeline about its decisions. */
-export function timelineOf(
-  decisions: readonly Decision[],
-): readonly { readonly at: Date; readonly detail: string }[] {
-  return decisions.flatMap((decision) => {
-    const { outcome } = decision;
-    const what = outcome === undefined ? displayAmount(decision.minor, decision.currency) : `“${outcome}”`;
-    const lines = [{ at: decision.at, detail: `${what} proposed by ${decision.requestedBy}` }];
-    if (decision.status === 'proposed') return lines;
-    const verdict = decision.status === 'rejected' ? 'rejected' : 'approved';
-    lines.push({ at: decision.decidedAt, detail: `${what} ${verdict} by ${decision.decidedBy}` });
-    if (decision.status === 'applied') lines.push({ at: decision.appliedAt, detail: `${what} applied` });
-    return lines;
-  });
+/** What makes a decision final that must be so before another about its payment can be proposed. */
+function whyUndecided(pending: Decision): string {
+  const { _id: id, reference: of, requestedBy, status } = pending;
+  return status === 'approved'
+    ? `${id} (${nameOf(pending)}) is approved and not applied yet: if ${of} has not ended by it in ten minutes, propose again`
+    : `${id} (${nameOf(pending)}, proposed by ${requestedBy}) about ${of} waits for another operator: approve or reject it first`;
 }

@@ -1,6 +1,7 @@
 import type { PageCursor } from '@pesewa/contracts';
 import { afterCursor, countWaiting, nextCursor } from '@pesewa/messaging';
-import type { ClientSession, Db, Filter } from 'mongodb';
+import type { ClientSession, Db } from 'mongodb';
+import { DECISIONS_BY_TIME } from '../database-schema.ts';
 import type { Decision } from '../domain/decisions.ts';
 import type { AppliedDecision } from '../working-set.ts';
 
@@ -12,43 +13,35 @@ export interface DecisionQuery {
   readonly limit: number;
 }
 
-/** The decisions of this service's database. */
+/** The decisions of this service's database; each is recorded once, by its id. */
 export type DecisionStore = ReturnType<typeof openDecisionStore>;
-
-type Stored<Any> = Any extends Decision ? Omit<Any, 'id'> & { readonly _id: string } : never;
-
-/** A decision as MongoDB holds it; `_id` is its id, so that each is recorded once. */
-type DecisionDocument = Stored<Decision>;
 
 /** Opens the store. */
 export function openDecisionStore(db: Db) {
-  const collection = db.collection<DecisionDocument>('decisions');
+  const collection = db.collection<Decision>('decisions');
   return {
-    find: async (
-      by: { readonly id: string } | { readonly reference: string },
+    find: (
+      by: Pick<Decision, '_id'> | Pick<Decision, 'reference'>,
       session?: ClientSession,
-    ): Promise<readonly Decision[]> => {
-      const filter = 'id' in by ? { _id: by.id } : by;
-      return (await collection.find(filter, { ...(session && { session }) }).toArray()).map(toDecision);
-    },
+    ): Promise<readonly Decision[]> => collection.find(by, { ...(session && { session }) }).toArray(),
     insert: async (decision: Decision, session: ClientSession): Promise<void> => {
-      await collection.insertOne(toDocument(decision), { session });
+      await collection.insertOne(decision, { session });
     },
     /** Writes the decision about a proposal that was read in the same transaction; a conflict aborts it. */
-    decide: async (decided: Decision, session: ClientSession): Promise<void> => {
-      const proposal = { _id: decided.id, status: 'proposed' as const };
-      const { matchedCount } = await collection.replaceOne(proposal, toDocument(decided), { session });
+    decide: async ({ _id, ...decided }: Decision, session: ClientSession): Promise<void> => {
+      const proposal = { _id, status: 'proposed' } as const;
+      const { matchedCount } = await collection.replaceOne(proposal, decided, { session });
       // Read in this transaction's snapshot: a concurrent decision is a conflict, and the transaction reruns.
       if (matchedCount !== 1) throw new Error('a proposal was decided twice at once');
     },
     list: async ({ status, reference, after, limit }: DecisionQuery) => {
-      const filter: Filter<DecisionDocument> = {
+      const filter = {
         ...(status !== undefined && { status }),
         ...(reference !== undefined && { reference }),
-        ...afterCursor('at', after),
+        ...afterCursor('requestedAt', after),
       };
-      const found = await collection.find(filter).sort({ at: -1, _id: -1 }).limit(limit).toArray();
-      return { items: found.map(toDecision), next: nextCursor(found, limit, ({ at }) => at) };
+      const items = await collection.find(filter).sort(DECISIONS_BY_TIME).limit(limit).toArray();
+      return { items, next: nextCursor(items, limit, ({ requestedAt }) => requestedAt) };
     },
     /** How many wait for another operator. */
     countProposed: () => countWaiting(collection, { status: 'proposed' }),
@@ -67,12 +60,4 @@ export function openDecisionStore(db: Db) {
       await collection.bulkWrite(writes, { session });
     },
   };
-}
-
-function toDecision({ _id, ...decision }: DecisionDocument): Decision {
-  return { id: _id, ...decision };
-}
-
-function toDocument({ id, ...decision }: Decision): DecisionDocument {
-  return { _id: id, ...decision };
 }

@@ -50,9 +50,9 @@ describe('a break whose cause has gone', () => {
     const autoResolutions = autoResolutionsOf(before, see(before, observation), observation);
     const kinds = ['collection.not_found', 'payout.not_found', 'payout.refused_again', 'payment.stuck'];
     const differing = more.map(() => 'collection.amount_differs');
-    expect(autoResolutions.map((autoResolution) => autoResolution.kind)).toEqual([...kinds, ...differing]);
+    expect(autoResolutions.map((autoResolution) => autoResolution.kind)).toEqual([...differing, ...kinds]);
     const cause = `the payment ended: Ended as ${status}`;
-    expect(autoResolutions.map(({ resolution }) => resolution)).toEqual([...kinds.map(() => cause), ...more]);
+    expect(autoResolutions.map(({ resolution }) => resolution)).toEqual([...more, ...kinds.map(() => cause)]);
   });
 
   it('is closed when an unknown reference becomes known, opened or ended', () => {

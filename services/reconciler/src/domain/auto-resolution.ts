@@ -14,15 +14,6 @@ export interface AutoResolution {
   readonly resolution: string;
 }
 
-/** Kinds that are no discrepancy any more once the payment has ended, by whatever fact. */
-const WHILE_OPEN: readonly BreakKind[] = [
-  'collection.not_found',
-  'payout.not_found',
-  'payout.refused_again',
-  'payment.stuck',
-  'payout.unattempted',
-];
-
 /** The only break that an end resolves and a later callback may open again. */
 const RESOLVED_BY_END: BreakKind = 'collection.amount_differs';
 
@@ -38,36 +29,37 @@ export function autoResolutionsOf(
 ): readonly AutoResolution[] {
   // A callback only claims.
   if (observation.kind === 'called' || after.breaks.length === 0) return [];
-  const causes: AutoResolution[] = [];
-  const gone = (resolution: string, ...kinds: readonly BreakKind[]) =>
-    void causes.push(...kinds.map((kind) => ({ kind, resolution })));
-  const { name } = observation;
+  const { kind, name } = observation;
   const end = endIn(observation);
-  if (isUnknown(before) && !isUnknown(after))
-    gone(`the payment appeared: ${name}`, 'callback.unknown_reference');
-  if (end && isEnd(after.status) && !isEnd(before.status)) {
-    const { status, terms } = end;
-    const byPeople = before.decidedOutcome === status ? ', decided by people' : '';
-    gone(`the payment ended: ${name}${byPeople}`, ...WHILE_OPEN);
-    if (status === 'completed' && isResolvedByEnd(before, terms))
-      gone(`the collection completed with ${displayAmount(terms.amount, terms.currency)}`, RESOLVED_BY_END);
-  }
-  // A reversal is an end too, which the owner applies after another.
-  if (end && after.status !== before.status)
-    gone(`its owner has taken it over: ${name}`, 'payment.end_untaken');
-  if (end && cameTrue(after)) gone(`what was claimed came true: ${name}`, 'callback.denied');
-  if (observation.kind === 'asked') gone(`an attempt is reported: ${name}`, 'payout.unattempted');
+  const isEnding = end !== undefined && isEnd(after.status) && !isEnd(before.status);
   const differing = judgeBooks(after)?.kind;
-  gone(`the ledger and the payment's owner agree: ${name}`, ...bookKinds.filter((one) => one !== differing));
-  // Breaks over lost events are resolved if an event was only late, or the payment has ended (ADR 27).
-  if (observation.kind === 'opened') gone(`its event arrived: ${name}`, gapKinds.opening);
-  if (observation.kind === 'audited' && end) gone(`the payment ended: ${name}`, gapKinds.opening);
-  if (observation.kind === 'ended') {
-    const isSameEnd = before.status === observation.status;
-    const gaps = Object.values(gapKinds).filter((one) => one !== gapKinds.end || isSameEnd);
-    gone(`the payment ended: ${name}`, ...gaps);
-  }
-  return causes.filter((one) => after.breaks.includes(one.kind));
+  const over: readonly (readonly [BreakKind, boolean])[] = [
+    ['callback.unknown_reference', !isUnknown(after)],
+    ['callback.denied', end !== undefined && cameTrue(after)],
+    [RESOLVED_BY_END, isEnding && end.status === 'completed' && isResolvedByEnd(before, end.terms)],
+    ['collection.not_found', isEnding],
+    ['payout.not_found', isEnding],
+    ['payout.refused_again', isEnding],
+    ['payment.stuck', isEnding],
+    ['payout.unattempted', isEnding || kind === 'asked'],
+    // A reversal is an end too, which the owner applies after another.
+    ['payment.end_untaken', end !== undefined && after.status !== before.status],
+    // Breaks over lost events are resolved if an event was only late, or the payment has ended (ADR 27).
+    [gapKinds.opening, end !== undefined || kind === 'opened'],
+    [gapKinds.record, kind === 'ended'],
+    [gapKinds.end, kind === 'ended' && before.status === observation.status],
+    ...bookKinds.map((one) => [one, one !== differing] as const),
+  ];
+  const byPeople = isEnding && before.decidedOutcome === end.status ? ', decided by people' : '';
+  const came = isUnknown(before) ? 'the payment appeared' : 'what was missing has come';
+  const why = end ? `the payment ended: ${name}${byPeople}` : `${came}: ${name}`;
+  return over
+    .filter(([one, isOver]) => isOver && after.breaks.includes(one))
+    .map(([one]) => ({ kind: one, resolution: one === RESOLVED_BY_END && end ? completedWith(end) : why }));
+}
+
+function completedWith({ terms: { amount, currency } }: { readonly terms: Terms }): string {
+  return `the collection completed with ${displayAmount(amount, currency)}`;
 }
 
 /** Whether every end that callbacks have claimed is the payment's own by now. */

@@ -1,7 +1,7 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import { type Break, type BreakChange, changed, openedAgain, resolved } from './break.ts';
 import { type Observer, termsOfBreak } from './break-kinds.ts';
-import { isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
+import { amountKey, isOverMoney, judgedOf, shown, unjudged } from './observing.ts';
 
 /** What the history says of an operator's request. */
 const HISTORY = {
@@ -85,20 +85,18 @@ interface BookedOrder {
  * was proposed. One that was resolved before notes the order. The same object if it knows the order.
  */
 export function correct(current: Break, { commandId, requestedAt, at }: BookedOrder): Break {
-  const { corrections = [], observations } = current;
-  if (corrections.some((one) => one.commandId === commandId)) return current;
+  const { corrections = [], observations, judged: before = [] } = current;
+  if (corrections.includes(commandId)) return current;
   const seen = observations.filter((one) => one.at <= requestedAt);
-  const stood = observations.filter(({ at: saidAt, amountAt = saidAt }) => amountAt <= requestedAt);
   // What anybody may have claimed is corrected only where nothing else is shown.
-  const said = stood.filter(({ observer }) => observer !== 'callback');
-  const shownThen = stood.length === 0 ? [] : [shown(current, stood), ...said];
-  const amounts = [...new Set(shownThen.flatMap(({ amount }) => amount ?? []))];
-  const fixed = observations.filter(
-    (one) => seen.includes(one) || (one.amount !== null && amounts.includes(one.amount)),
-  );
+  const said = seen.filter(({ observer }) => observer !== 'callback');
+  const shownThen = seen.length === 0 ? [] : [shown(current, seen), ...said];
+  const amounts = shownThen.flatMap(({ amount }) => (amount === null ? [] : amountKey(amount)));
+  const fixed = observations.filter((one) => seen.includes(one) || amounts.includes(amountKey(one.amount)));
   const left = observations.filter((one) => !fixed.includes(one));
   const line = { at, by: null, what: 'adjustment booked', text: commandId } as const;
-  const noted = changed({ ...current, corrections: [...corrections, { commandId, amounts }] }, line);
+  const known = [...new Set([...before, ...amounts])];
+  const noted = changed({ ...current, corrections: [...corrections, commandId], judged: known }, line);
   if (current.status === 'resolved') return noted;
   const judged = { ...noted, judged: judgedOf({ ...noted, observations: fixed }) };
   if (left.length === 0) return resolved(judged, { by: null, at }, `the ledger booked ${commandId}`);
@@ -113,7 +111,7 @@ function resolveByHand(
   aloneUpTo: AloneUpTo,
 ): Result<Break, LifeRefusal> {
   const why = whyWaits(current, requester);
-  if (why) return refuse(why);
+  if (why) return refuse(`break.waits_for_${why}` as const);
   if (!takesTwo(current, aloneUpTo)) return accept(judgedBy(current, requester, resolution));
   const { by, at } = requester;
   if ((current.proposedResolution?.by ?? by) !== by) return refuse('resolution.proposed_already');
@@ -128,7 +126,7 @@ function approveResolution(
 ): Result<Break, LifeRefusal> {
   if (approves === requester.by) return refuse('resolution.same_operator');
   const why = whyWaits(current, requester);
-  if (why) return refuse(why);
+  if (why) return refuse(`break.waits_for_${why}` as const);
   const { proposedResolution: proposed } = current;
   if (proposed?.by !== approves) return refuse('resolution.not_proposed');
   return accept(judgedBy(current, requester, proposed.resolution));
@@ -152,19 +150,17 @@ function takesTwo({ observations }: Break, aloneUpTo: AloneUpTo): boolean {
 function whyWaits(
   { observations }: Break,
   { hasEnded }: Pick<Requester, 'hasEnded'>,
-): 'break.waits_for_end' | 'break.waits_for_decision' | undefined {
-  if (hasEnded !== false) return undefined;
+): 'end' | 'decision' | null {
+  if (hasEnded !== false) return null;
   const manualResolution = observations.map(({ kind }) => termsOfBreak(kind).manualResolution);
-  if (manualResolution.includes('ended')) return 'break.waits_for_end';
-  return manualResolution.includes('decided') ? 'break.waits_for_decision' : undefined;
+  if (manualResolution.includes('ended')) return 'end';
+  return manualResolution.includes('decided') ? 'decision' : null;
 }
 
 /** What must come before an order may correct a break: the end of its open payment may book what a rail reports. */
 export function orderWaitsFor(current: Break, of: Pick<Requester, 'hasEnded'>): 'end' | 'decision' | null {
-  const why = whyWaits(current, of);
-  if (why) return why === 'break.waits_for_end' ? 'end' : 'decision';
   const isRails = current.observations.some(({ observer }) => RAILS.includes(observer));
-  return of.hasEnded === false && isRails ? 'end' : null;
+  return whyWaits(current, of) ?? (of.hasEnded === false && isRails ? 'end' : null);
 }
 
 function isFull({ history }: Break): boolean {

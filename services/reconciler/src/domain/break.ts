@@ -17,9 +17,6 @@ export interface BreakChange {
     | 'assigned'
     | 'noted'
     | 'explained'
-    | 'decision proposed'
-    | 'decision approved'
-    | 'decision rejected'
     | 'adjustment booked'
     | 'resolution proposed'
     | 'resolution rejected'
@@ -43,9 +40,8 @@ export interface Observation {
   /** Signed, minor units; null if it is unknown. */
   readonly amount: bigint | null;
   readonly detail: string;
+  /** Since when its observer says this; of what anybody may claim, when it came last. */
   readonly at: Date;
-  /** Since when its observer says this amount, if for longer than the rest of it. */
-  readonly amountAt?: Date;
   readonly rail?: string;
   readonly currency: string | null;
   /** What it says in short keys: a person who resolves the break has judged these, and only another one is news. */
@@ -70,29 +66,19 @@ export interface Withdrawal extends Pick<FoundBreak, 'reference' | 'field' | 'ki
   readonly resolution: string;
 }
 
-/** An order of the ledger that was booked for a break, once by its id. */
-interface Correction {
-  readonly commandId: string;
-  /** The amounts that the break had when the order was proposed, by whomever but callbacks: they are no news. */
-  readonly amounts: readonly bigint[];
-}
-
 /**
  * A field of which somebody says other than we have, with its history (ADR 70); kind, amount, detail, rail and currency are
  * those of the observation that counts most.
  */
 export interface Break
-  extends Pick<
-    FoundBreak,
-    'field' | 'kind' | 'reference' | 'rail' | 'currency' | 'amount' | 'detail' | 'cause'
-  > {
+  extends Pick<FoundBreak, 'field' | 'kind' | 'reference' | 'rail' | 'currency' | 'amount' | 'detail'> {
   /** The subject and the field, so that each discrepancy has one break, whichever observer finds it. */
   readonly _id: string;
   /** Whether it stands; {@link statusOf} gives the detailed status. */
   readonly status: 'open' | 'resolved';
   /** The newest of each observer and kind that stands; of a resolved break those with which it was resolved. */
   readonly observations: readonly Observation[];
-  /** What people had seen when they resolved it: none of this is news. */
+  /** What people had seen when they resolved it, and the amounts that orders have corrected: none of this is news. */
   readonly judged?: readonly string[];
   /** When it was first opened; never changes, so that the order of lists is stable. */
   readonly openedAt: Date;
@@ -106,7 +92,8 @@ export interface Break
   readonly resolvedBy?: string;
   /** How an operator would resolve it, which another must approve; gone once an observer says something else. */
   readonly proposedResolution?: { readonly by: string; readonly at: Date; readonly resolution: string };
-  readonly corrections?: readonly Correction[];
+  /** The orders of the ledger that were booked for it, once each by their ids. */
+  readonly corrections?: readonly string[];
   /** Grows by one with each change of the break. */
   readonly version: number;
   readonly history: readonly BreakChange[];

@@ -1,46 +1,53 @@
+import { decidableKinds } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { outcomeProposed, proposed } from '../fixtures/decisions.ts';
-import type { BreakKind } from './break-kinds.ts';
+import type { Break } from './break.ts';
+import { type BreakKind, breakKinds } from './break-kinds.ts';
 import {
   blocksOthers,
+  checkVerdict,
   type Decision,
-  decide,
   isFarBeyond,
   isSameDecision,
-  OUTCOME_DECIDABLE,
-  whyUndecidable,
+  matterOf,
 } from './decisions.ts';
+import { observe, toFoundBreak } from './observing.ts';
+import { awaited, type Tracked } from './tracked.ts';
 
 const HOUR_MS = 3_600_000;
-const decided = { decidedBy: 'kofi', decidedAt: new Date(HOUR_MS) };
-const approved: Decision = { ...proposed, ...decided, status: 'approved', railFee: 101n };
-const rejected: Decision = { ...proposed, ...decided, status: 'rejected' };
-const applied: Decision = { ...approved, status: 'applied', appliedAt: new Date(2 * HOUR_MS) };
 const at = new Date(HOUR_MS);
+const approved: Decision = {
+  ...proposed,
+  status: 'approved',
+  approvedBy: 'kofi',
+  approvedAt: at,
+  railFee: 101n,
+};
+const rejected: Decision = { ...proposed, status: 'rejected', rejectedBy: 'kofi', rejectedAt: at };
+const applied: Decision = { ...approved, status: 'applied', appliedAt: new Date(2 * HOUR_MS) };
 
 describe('a decision', () => {
-  it.each<[string, Decision, 'approve' | 'reject', string, unknown]>([
-    ['of another operator approves', proposed, 'approve', 'kofi', approved],
+  it.each<[string, Decision, 'approve' | 'reject', string, string]>([
+    ['of another operator approves', proposed, 'approve', 'kofi', 'fresh'],
     ['of its maker does not approve', proposed, 'approve', 'ama', 'decision.same_operator'],
-    ['of its maker rejects', proposed, 'reject', 'ama', { ...rejected, decidedBy: 'ama', reason: 'no' }],
-    ['is the same again', approved, 'approve', 'esi', approved],
-    ['is the same again once applied', applied, 'approve', 'esi', applied],
-    ['rejects twice', rejected, 'reject', 'esi', rejected],
+    ['of its maker rejects', proposed, 'reject', 'ama', 'fresh'],
+    ['is the same again', approved, 'approve', 'esi', 'repeated'],
+    ['is the same again once applied', applied, 'approve', 'esi', 'repeated'],
+    ['rejects twice', rejected, 'reject', 'esi', 'repeated'],
     ['does not approve what is rejected', rejected, 'approve', 'kofi', 'decision.decided'],
     ['does not reject what is approved', approved, 'reject', 'kofi', 'decision.decided'],
     ['does not reject what is applied', applied, 'reject', 'kofi', 'decision.decided'],
   ])('%s', (_name, decision, verdict, by, expected) => {
-    const reason = verdict === 'reject' ? 'no' : undefined;
-    const result = decide(decision, { verdict, reason, by, at }, 101n);
+    const result = checkVerdict(decision, { verdict, by }, at);
     expect(result.ok ? result.value : result.refusal).toEqual(expected);
   });
 
   it('comes too late seven days after the proposal', () => {
     const late = new Date(7 * 24 * HOUR_MS);
-    expect(decide(proposed, { verdict: 'approve', by: 'kofi', at: late }, 0n)).toMatchObject({
+    expect(checkVerdict(proposed, { verdict: 'approve', by: 'kofi' }, late)).toMatchObject({
       refusal: 'decision.expired',
     });
-    expect(decide(proposed, { verdict: 'reject', by: 'kofi', at: late }, 0n).ok).toBe(true);
+    expect(checkVerdict(proposed, { verdict: 'reject', by: 'kofi' }, late).ok).toBe(true);
   });
 
   it.each<[string, Decision, number, boolean]>([
@@ -63,15 +70,15 @@ describe('a decision', () => {
     expect(isFarBeyond(proposal, asked)).toBe(isBeyond);
   });
 
-  it('is the same by its amount, its break, its note and its maker', () => {
-    const request = { breakIds: ['co-1/status', 'co-1/amount'], amount: '100.5' };
+  it('is the same by its amount, its payment, its note and its maker', () => {
+    const request = { reference: 'co-1', amount: '100.5' };
     for (const taken of [proposed, approved]) expect(isSameDecision(taken, request, 'ama')).toBe(true);
     expect(isSameDecision(proposed, request, 'kofi')).toBe(false);
     for (const other of [
       { amount: '1' },
       { amount: 'much' },
       { amount: undefined, outcome: 'failed' },
-      { breakIds: ['co-1/status'] },
+      { reference: 'co-2' },
       { note: 'why' },
       { despite: 'x' },
     ] as const)
@@ -79,53 +86,73 @@ describe('a decision', () => {
   });
 });
 
-it.each<[Parameters<typeof whyUndecidable>[0], 'open' | 'completed' | 'awaited' | undefined, unknown]>([
-  [{ kinds: ['callback.denied'], status: 'open' }, 'open', 'break.undecidable'],
-  [{ kinds: ['payout.amount_differs'], status: 'open' }, 'open', 'break.undecidable'],
-  [{ kinds: ['collection.amount_differs'], status: 'resolved' }, 'open', 'break.closed'],
-  [{ kinds: ['collection.amount_differs'], status: 'open' }, 'completed', 'payment.ended'],
-  [{ kinds: ['collection.amount_differs'], status: 'open' }, 'awaited', 'payment.ended'],
-  [{ kinds: ['collection.amount_differs'], status: 'open' }, undefined, 'payment.ended'],
-  [{ kinds: ['collection.amount_differs'], status: 'open' }, 'open', undefined],
-])('about %j of a payment that is %s: %s', (about, status, why) => {
-  expect(whyUndecidable(about, status && { status }, 'amount')).toBe(why);
+describe('what is decided', () => {
+  const terms = {
+    rail: 'upstream',
+    merchantId: 'demo',
+    currency: 'KES',
+    country: 'KE',
+    amount: 1n,
+    railFee: 1n,
+  };
+  const payment = (kind: 'payout' | 'collection', status: Tracked['status'] = 'open'): Tracked => ({
+    ...awaited('xx-1', 0),
+    status,
+    terms: { ...terms, kind },
+  });
+  const about = (kind: BreakKind, status: Break['status'] = 'open'): Break => ({
+    ...observe(toFoundBreak('xx-1', { kind, amount: null, detail: 'x' }, terms, at), undefined),
+    status,
+  });
+  /** The break that is decided about, or why none is. */
+  function chosen(outcome: 'failed' | undefined, tracked: Tracked | undefined, ...found: readonly Break[]) {
+    const matter = matterOf({ outcome }, found, tracked);
+    return matter.ok ? matter.value.about._id : matter.refusal;
+  }
+
+  it.each<[BreakKind, Break['status'], Tracked | undefined, string]>([
+    ['callback.denied', 'open', payment('collection'), 'break.undecidable'],
+    ['payout.amount_differs', 'open', payment('payout'), 'break.undecidable'],
+    ['payment.stuck', 'open', payment('payout'), 'break.undecidable'],
+    ['collection.amount_differs', 'resolved', payment('collection'), 'break.closed'],
+    ['collection.amount_differs', 'open', payment('collection', 'completed'), 'payment.ended'],
+    ['collection.amount_differs', 'open', payment('collection', 'awaited'), 'payment.ended'],
+    ['collection.amount_differs', 'open', undefined, 'payment.ended'],
+    ['collection.amount_differs', 'open', payment('collection'), 'xx-1/amount'],
+  ])('is the amount of %s, %s', (kind, status, tracked, expected) => {
+    expect(chosen(undefined, tracked, about(kind, status))).toBe(expected);
+  });
+
+  it.each(decidableKinds.payout)('is the outcome of a payout where %s is open', (kind) => {
+    expect(chosen('failed', payment('payout'), about(kind))).toBe(`xx-1/${breakKinds[kind].field}`);
+  });
+
+  it.each<[string, Break, Tracked, string]>([
+    ['over another break', about('callback.denied'), payment('payout'), 'break.undecidable'],
+    [
+      'over a collection’s amount',
+      about('collection.amount_differs'),
+      payment('collection'),
+      'break.undecidable',
+    ],
+    ['of a collection', about('payment.stuck'), payment('collection'), 'break.undecidable'],
+    ['over a break that is resolved', about('payment.stuck', 'resolved'), payment('payout'), 'break.closed'],
+    ['that failed', about('payment.stuck'), payment('payout', 'failed'), 'payment.ended'],
+    ['that completed', about('payment.contradiction'), payment('payout', 'completed'), 'payment.ended'],
+  ])('is no outcome %s', (_name, one, tracked, why) => {
+    expect(chosen('failed', tracked, one)).toBe(why);
+  });
+
+  it('is about the status first, and about what is open before that', () => {
+    const amount = about('payout.amount_differs');
+    expect(chosen('failed', payment('payout'), amount, about('payment.stuck'))).toBe('xx-1/status');
+    expect(chosen('failed', payment('payout'), about('payment.stuck', 'resolved'), amount)).toBe(amount._id);
+    expect(chosen('failed', payment('payout'))).toBe('break.unknown');
+  });
 });
 
-describe('the outcome of a payout', () => {
-  const payout = { terms: { kind: 'payout' } } as const;
-  const about = (kind: BreakKind, status = 'open') => ({ kinds: [kind], status });
-
-  it.each(OUTCOME_DECIDABLE)('can be decided where %s is open', (kind) => {
-    expect(whyUndecidable(about(kind), { ...payout, status: 'open' }, 'outcome')).toBeUndefined();
-  });
-
-  it.each<[string, ReturnType<typeof about>, 'open' | 'failed' | 'completed', unknown]>([
-    ['over another break', about('callback.denied'), 'open', 'break.undecidable'],
-    ['over an amount', about('collection.amount_differs'), 'open', 'break.undecidable'],
-    ['over a break that is resolved', about('payment.stuck', 'resolved'), 'open', 'break.closed'],
-    ['that failed', about('payment.stuck'), 'failed', 'payment.ended'],
-    ['that completed', about('payment.contradiction'), 'completed', 'payment.ended'],
-  ])('can not be decided %s', (_name, one, status, why) => {
-    expect(whyUndecidable(one, { ...payout, status }, 'outcome')).toBe(why);
-  });
-
-  it('is none of a collection, and an amount is none of a payout', () => {
-    const collection = { terms: { kind: 'collection' }, status: 'open' } as const;
-    expect(whyUndecidable(about('payment.stuck'), collection, 'outcome')).toBe('break.undecidable');
-    const open = { ...payout, status: 'open' } as const;
-    expect(whyUndecidable(about('payment.stuck'), open, 'amount')).toBe('break.undecidable');
-  });
-
-  it('is approved by another operator, and is another decision than the other outcome', () => {
-    const request = { verdict: 'approve', at } as const;
-    expect(decide(outcomeProposed, { ...request, by: 'ama' }, 0n)).toMatchObject({
-      refusal: 'decision.same_operator',
-    });
-    expect(decide(outcomeProposed, { ...request, by: 'kofi' }, 0n)).toMatchObject({
-      value: { status: 'approved', outcome: 'failed', decidedBy: 'kofi' },
-    });
-    const proposal = { breakIds: ['po-1/status'], note: outcomeProposed.note };
-    expect(isSameDecision(outcomeProposed, { ...proposal, outcome: 'failed' }, 'ama')).toBe(true);
-    expect(isSameDecision(outcomeProposed, { ...proposal, outcome: 'completed' }, 'ama')).toBe(false);
-  });
+it('the outcome of a payout is another decision than the other outcome', () => {
+  const proposal = { reference: 'po-1', note: outcomeProposed.note };
+  expect(isSameDecision(outcomeProposed, { ...proposal, outcome: 'failed' }, 'ama')).toBe(true);
+  expect(isSameDecision(outcomeProposed, { ...proposal, outcome: 'completed' }, 'ama')).toBe(false);
 });

@@ -18,11 +18,6 @@ export function breakId(reference: string, field: Field): string {
   return `${reference}/${field}`;
 }
 
-/** The break of a subject that a kind is about. */
-export function breakOfKind(reference: string, kind: BreakKind): string {
-  return breakId(reference, termsOfBreak(kind).field);
-}
-
 /** A finding as an observation, at a rail and in a currency as far as they are known. */
 export function toFoundBreak(
   reference: string,
@@ -35,18 +30,13 @@ export function toFoundBreak(
   return { ...where, kind, observer: observer ?? of.observer, ...said, at };
 }
 
-/** What no observer says of a field any more: a kind, at its field unless another is named. */
+/** What is no longer said of a field: a kind, at its field unless another is named, by one observer or by any. */
 export function toWithdrawal(
   reference: string,
-  {
-    kind,
-    field = termsOfBreak(kind).field,
-    resolution,
-  }: Pick<Withdrawal, 'kind' | 'resolution'> & Partial<Withdrawal>,
+  gone: Omit<Withdrawal, 'reference' | 'field' | 'at'> & Partial<Pick<Withdrawal, 'field'>>,
   at: Date,
-  cause?: Withdrawal['cause'],
 ): Withdrawal {
-  return { reference, kind, field, resolution, at, ...(cause && { cause }) };
+  return { field: termsOfBreak(gone.kind).field, ...gone, reference, at };
 }
 
 /**
@@ -56,18 +46,17 @@ export function toWithdrawal(
  * this when they resolved it, or an order has corrected as much. What no observer had said yet is not explained. The same object means that nothing is new.
  */
 export function observe(found: FoundBreak, current: Break | undefined): Break {
-  const { reference, field, cause, ...observation } = found;
+  const { reference, field, cause: _cause, ...observation } = found;
   const { at, amount, kind, detail, currency } = observation;
   if (!current) {
-    const subject = { _id: breakId(reference, field), field, reference, ...(cause && { cause }) };
+    const subject = { _id: breakId(reference, field), field, reference };
     const history = [{ at, by: null, what: 'opened', amount }] as const;
     const fresh = { ...subject, openedAt: at, since: at, version: 1, status: 'open', history } as const;
     return shown({ ...fresh, kind, amount, detail, currency, observations: [] }, [observation]);
   }
   if (isSettled(found, current)) return current;
   if (current.status === 'resolved') {
-    const next = shown({ ...current, ...(cause && { cause }) }, [observation]);
-    return openedAgain(next, { at, by: null, what: 'opened again', amount });
+    return openedAgain(shown(current, [observation]), { at, by: null, what: 'opened again', amount });
   }
   const before = current.observations.find((one) => one.observer === found.observer && one.kind === kind);
   if (before && says(before, observation)) return current;
@@ -120,12 +109,15 @@ export function isFoundAgain(kind: BreakKind): boolean {
 }
 
 /** Whether an observation is nothing new: judged by people, or corrected by an order of the ledger. */
-function isSettled({ field, ...observation }: FoundBreak, { judged = [], corrections = [] }: Break): boolean {
-  const { amount } = observation;
-  const isCorrected = amount !== null && corrections.some(({ amounts }) => amounts.includes(amount));
+function isSettled(found: FoundBreak, { judged = [] }: Break): boolean {
   // A balance may differ by the same amount twice: an order moves the float itself.
-  if (isCorrected && field !== 'balance') return true;
-  return keysOf(observation).every((key) => judged.includes(key));
+  if (found.field !== 'balance' && judged.includes(amountKey(found.amount))) return true;
+  return keysOf(found).every((key) => judged.includes(key));
+}
+
+/** An amount that an order has corrected, among what is {@link Break.judged}. */
+export function amountKey(amount: bigint | null): string {
+  return `amount ${amount}`;
 }
 
 function keysOf({ observer, kind, about = [''] }: Observation): readonly string[] {
@@ -147,8 +139,9 @@ const isCallback = (observer: Observer) => observer === 'callback' || observer =
 
 /** An observer's newest word, with since when it says its amount; of callbacks what they said before too. */
 function added(before: Observation, observation: Observation): Observation {
-  const isSame = before.amount === observation.amount && before.currency === observation.currency;
-  const next = { ...observation, ...(isSame && { amountAt: before.amountAt ?? before.at }) };
+  const { amount, currency, observer } = observation;
+  const isKnown = amount !== null && before.amount === amount && before.currency === currency;
+  const next = isKnown && observer !== 'callback' ? { ...observation, at: before.at } : observation;
   if (!isCallback(before.observer) || !observation.about) return next;
   return { ...next, about: [...new Set([...(before.about ?? []), ...observation.about])] };
 }

@@ -17,17 +17,7 @@ export interface Terms {
 
 /** One line of a payment's timeline; a repetition is counted and not added. */
 export interface TimelineEntry extends BoundedItem {
-  readonly what:
-    | 'event'
-    | 'hint'
-    | 'proven'
-    | 'other rail'
-    | 'poll'
-    | 'fact'
-    | 'break'
-    | 'resolved'
-    | 'posting'
-    | 'audit';
+  readonly what: 'event' | 'hint' | 'proven' | 'other rail' | 'poll' | 'fact' | 'posting' | 'audit';
   readonly detail: string;
   readonly atMs: number;
   readonly lastAtMs: number;
@@ -90,6 +80,8 @@ export interface Tracked {
   readonly charged: bigint | null;
   /** The kinds of breaks that were found of this payment, without those that are gone and may be found again. */
   readonly breaks: readonly string[];
+  /** Whether it ever had a break. */
+  readonly hadBreak: boolean;
   /** Since when the rail reports an end that the owner has not applied; null if it reports none. */
   readonly endReportedAtMs: number | null;
   /** Whether the ledger has moved the float for the payment, and for its reversal. */
@@ -116,7 +108,7 @@ const TIMELINE_KEPT = { first: 10, newest: 40 } as const;
  * break.
  */
 export function needsNoWork(tracked: Tracked): boolean {
-  const { status, terms, dueAtMs, booksDueAtMs, breaks, timeline } = tracked;
+  const { status, terms, dueAtMs, booksDueAtMs, breaks, hadBreak } = tracked;
   const hasEnded = status !== 'open' && status !== 'awaited';
   const { mayDebit, mayCredit } = inFlight(tracked);
   return (
@@ -125,7 +117,7 @@ export function needsNoWork(tracked: Tracked): boolean {
     dueAtMs === null &&
     booksDueAtMs === null &&
     breaks.length === 0 &&
-    timeline.every(({ what }) => what !== 'break') &&
+    !hadBreak &&
     mayDebit === 0n &&
     mayCredit === 0n
   );
@@ -166,6 +158,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
     received: null,
     charged: null,
     breaks: [],
+    hadBreak: false,
     endReportedAtMs: null,
     posted: false,
     refunded: false,
@@ -203,7 +196,8 @@ export function remember(
 
 /** The payment with kinds of breaks that were found. */
 export function withBreaks(tracked: Tracked, kinds: readonly string[]): Tracked {
-  return { ...tracked, breaks: [...new Set([...tracked.breaks, ...kinds])] };
+  const breaks = [...new Set([...tracked.breaks, ...kinds])];
+  return { ...tracked, breaks, hadBreak: tracked.hadBreak || kinds.length > 0 };
 }
 
 /** The payment without kinds of breaks that are gone, and may be found again. */

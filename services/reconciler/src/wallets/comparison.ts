@@ -118,9 +118,8 @@ async function record(
     if (isOut) reports.push({ ...driftBreak(run), cause });
     else if (before?.lastOut && run.finding === 'explained') {
       const resolution = whyBackInRange(before.lastOut, run, (minor) => displayAmount(minor, run.currency));
-      reports.push(
-        toWithdrawal(walletId(run), { kind: DRIFT, resolution }, new Date(deps.clock.nowMs()), cause),
-      );
+      const gone = { kind: DRIFT, resolution, cause } as const;
+      reports.push(toWithdrawal(walletId(run), gone, new Date(deps.clock.nowMs())));
     }
   }
   await deps.wallets.recordRuns(runs, session);
