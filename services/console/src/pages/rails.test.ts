@@ -43,7 +43,6 @@ const wallet = {
   explainedBy: [],
   unexplained: '-10',
   unexplainedSince: at,
-  overdue: { count: 3, isCut: false, mayDebit: '1', mayCredit: '0', oldestAt: at, references: [] },
   candidates: [],
 } satisfies WalletComparisonView;
 
