@@ -90,7 +90,7 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   await composeStatements(scope, parts);
   const statusStore = openStatusStore(parts.db, store.collection);
   const standing = createStanding({ ...parts, payments: windowPayments, statusStore, audit });
-  gaugeStanding({ registry: scope.metrics, standing, rails: railNames, clock });
+  gaugeStanding(scope.metrics, standing, railNames, clock);
   addStatusRoutes(scope.operator, { standing, railNames });
   addWalletRoutes(scope.operator, { ...parts, comparison });
   addTimelineRoutes(scope.operator, { ...parts, decisions });

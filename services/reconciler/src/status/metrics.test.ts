@@ -62,12 +62,8 @@ beforeEach(() => {
 });
 
 function gauge(change: Partial<Standing> = {}): void {
-  gaugeStanding({
-    registry,
-    standing: async () => ({ ...found, ...change }),
-    rails: ['upstream', 'idle'],
-    clock: { nowMs: () => 1_000_000 },
-  });
+  const standing = async () => ({ ...found, ...change });
+  gaugeStanding(registry, standing, ['upstream', 'idle'], { nowMs: () => 1_000_000 });
 }
 
 const samples = async () => (await registry.metrics()).split('\n').filter((line) => /^\w/.test(line));

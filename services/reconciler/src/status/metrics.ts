@@ -5,17 +5,17 @@ import { openStates } from '../domain/tracked.ts';
 import { ageSeconds, gauge, type Values } from '../gauges.ts';
 import type { Standing } from './standing.ts';
 
-/** What the gauges of the {@link Standing} need. */
-export interface StandingGauges {
-  readonly registry: Registry;
-  readonly standing: () => Promise<Standing>;
-  /** The configured rails: wallets of others are no longer compared, and not exported. */
-  readonly rails: readonly string[];
-  readonly clock: Pick<Clock, 'nowMs'>;
-}
-
-/** Registers the gauges of the {@link Standing}; one has no value while its part was not read in time. */
-export function gaugeStanding({ registry, standing, rails, clock }: StandingGauges): void {
+/**
+ * Registers the gauges of the {@link Standing}; one has no value while its part was not read in time.
+ *
+ * @param rails the configured ones: wallets of others are no longer compared, and not exported
+ */
+export function gaugeStanding(
+  registry: Registry,
+  standing: () => Promise<Standing>,
+  rails: readonly string[],
+  clock: Pick<Clock, 'nowMs'>,
+): void {
   const at = { rails, startedAt: new Date(clock.nowMs()), age: (since: Date) => ageSeconds(since, clock) };
   for (const { values, ...about } of gauges)
     gauge({ registry, ...about, read: async () => values(await standing(), at) });

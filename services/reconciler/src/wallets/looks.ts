@@ -32,16 +32,10 @@ const NO_FLOAT: FloatTotals = { credits: 0n, debits: 0n };
 const NOT_IN_FLIGHT: InFlight = { mayDebit: 0n, mayCredit: 0n, payments: [] };
 
 /** One answer of a rail, and the books around it; both by currency. */
-interface Look {
+interface Look extends Awaited<ReturnType<typeof readBooks>> {
   readonly at: Date;
   readonly before: ReadonlyMap<string, FloatTotals>;
   readonly reported: ReadonlyMap<string, bigint>;
-  readonly books: AllBooks;
-}
-
-interface AllBooks {
-  readonly after: ReadonlyMap<string, FloatTotals>;
-  readonly inFlight: ReadonlyMap<string, InFlight>;
 }
 
 /**
@@ -67,7 +61,7 @@ export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<
     runs = judged(last);
   }
   if (!runs.some(isOut)) return runs;
-  if (await isLevel(deps)) return judged({ ...last, books: await readBooks(deps, rail) });
+  if (await isLevel(deps)) return judged({ ...last, ...(await readBooks(deps, rail)) });
   deps.logger.warn(
     { rail: rail.name, wallets: runs.filter(isOut).map(({ currency }) => currency) },
     'wallets are out of range, but what our services know is not all here: nothing is made of it yet',
@@ -104,10 +98,10 @@ async function look(deps: LookDeps, rail: RailWallets): Promise<Look | undefined
   const reported = new Map<string, bigint>();
   for (const { currency, minor } of balances.wallets)
     reported.set(currency, (reported.get(currency) ?? 0n) + minor);
-  return { at, before, reported, books: await readBooks(deps, rail) };
+  return { at, before, reported, ...(await readBooks(deps, rail)) };
 }
 
-async function readBooks({ payments, wallets }: LookDeps, { name }: RailWallets): Promise<AllBooks> {
+async function readBooks({ payments, wallets }: LookDeps, { name }: RailWallets) {
   // In flight is read before floats: a payment posted in between counts twice, which only widens the range.
   const inFlight = await payments.inFlight(name);
   return { inFlight, after: await wallets.floats(name) };
@@ -138,14 +132,14 @@ function runsOf(
   earlier: readonly Look[],
   known: readonly string[],
 ): readonly RunDocument[] {
-  const currencies = new Set([...last.reported.keys(), ...last.books.after.keys(), ...known]);
+  const currencies = new Set([...last.reported.keys(), ...last.after.keys(), ...known]);
   return [...currencies].toSorted().map((currency) => {
-    const of = ({ at, before, reported, books }: Look) => ({
+    const of = ({ at, before, reported, after, inFlight }: Look) => ({
       at,
       railBalance: reported.get(currency) ?? 0n,
       before: before.get(currency) ?? NO_FLOAT,
-      after: books.after.get(currency) ?? NO_FLOAT,
-      inFlight: books.inFlight.get(currency) ?? NOT_IN_FLIGHT,
+      after: after.get(currency) ?? NO_FLOAT,
+      inFlight: inFlight.get(currency) ?? NOT_IN_FLIGHT,
     });
     const { look: seen, drift } = judgeLooks(of(last), earlier.map(of));
     const { at, railBalance } = seen;

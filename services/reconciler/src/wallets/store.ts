@@ -23,7 +23,7 @@ export interface FloatMove {
   readonly currency: string;
   readonly minor: bigint;
   /** The partition of the ledger's event about a payment, or the id of the order. */
-  readonly by: { readonly partition: number } | { readonly commandId: string };
+  readonly by: number | string;
 }
 
 /** One comparison of one wallet; minor units. */
@@ -139,14 +139,14 @@ export function openWalletStore(db: Db) {
 }
 
 function floatId({ rail, currency, by }: FloatMove): string {
-  return `${rail}:${currency}${'partition' in by ? `/${by.partition}` : `:${by.commandId}`}`;
+  return `${rail}:${currency}${typeof by === 'number' ? '/' : ':'}${by}`;
 }
 
 /** The write of all movements of one document. */
 function toUpdate(_id: string, moves: readonly FloatMove[]): AnyBulkWriteOperation<FloatDocument> {
   const [{ rail, currency, minor: first, by }] = moves as readonly [FloatMove];
   // An order is recognised by its id: repeated, it finds its document and leaves it unchanged.
-  const isOrder = 'commandId' in by;
+  const isOrder = typeof by === 'string';
   const counted = isOrder ? [first] : moves.map(({ minor }) => minor);
   const credits = counted.reduce((sum, minor) => (minor > 0n ? sum + minor : sum), 0n);
   const moved = { credits, debits: credits - counted.reduce((sum, minor) => sum + minor, 0n) };
