@@ -32,7 +32,6 @@ const run = {
   finding: 'out_of_range',
   explainedBy: [],
   unexplainedSince: null,
-  overdue: null,
   unexplained: '-12.5',
   candidates: [],
 };

@@ -16,7 +16,6 @@ const well = {
     wallets: 1,
     outOfRange: [],
     unexplained: [],
-    overdue: [],
     removed: [],
   },
   coverage: { at: null, status: 'running', found: 0 },

@@ -32,18 +32,3 @@ export function describeDrift(run: WalletComparisonView, timeText = asItIs): str
       return unreachable(finding);
   }
 }
-
-/** What has been open for longer than a rail takes, which may hide as much; undefined if nothing has. */
-export function describeOverdue(
-  { currency, overdue }: WalletComparisonView,
-  timeText = asItIs,
-): string | undefined {
-  if (!overdue) return undefined;
-  const { count, isCut, mayDebit, mayCredit, oldestAt, references } = overdue;
-  const moves = [
-    ...(mayDebit === '0' ? [] : [`-${displayAmount(mayDebit, currency)}`]),
-    ...(mayCredit === '0' ? [] : [`+${displayAmount(mayCredit, currency)}`]),
-  ];
-  const many = `${count}${isCut ? ' or more' : ''} ${count === 1 ? 'payment has' : 'payments have'}`;
-  return `${many} been open for longer than rails take, since ${timeText(oldestAt)}, and may hide ${moves.join(' and ')}: ${references.join(', ')}${count > references.length ? ' …' : ''}`;
-}

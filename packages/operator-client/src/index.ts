@@ -20,7 +20,7 @@ export {
 export { dayAt, nextDay, showTime, startOfDay, UTC } from './days.ts';
 export { breakToDecide } from './decidable-breaks.ts';
 export { consequenceOf, groundsOf } from './decisions.ts';
-export { describeDrift, describeOverdue, isUnexplained } from './drift.ts';
+export { describeDrift, isUnexplained } from './drift.ts';
 export { ClientError, messageOf, RefusedError } from './errors.ts';
 export { createTimelines, type Timeline } from './fetch-timeline.ts';
 export { type ForeseenOrder, foreseeOrder, type OrderRequest, readWallet } from './foresee-order.ts';

@@ -93,7 +93,7 @@ export async function newest<Row extends { readonly _id: string }>(
 }
 
 /** Whether a query took longer than it may. */
-export function isOutOfTime(error: unknown): boolean {
+function isOutOfTime(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === MAX_TIME_EXPIRED;
 }
 

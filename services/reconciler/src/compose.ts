@@ -3,8 +3,8 @@ import { openMessaging } from '@pesewa/messaging';
 import type { Rails } from '@pesewa/rails';
 import { mayBeOperator, type ServiceScope } from '@pesewa/runtime';
 import type { z } from 'zod';
-import { addOperatorRoutes } from './app.ts';
 import { createBreakChange, createCorrections } from './breaks/life.ts';
+import { addBreakRoutes } from './breaks/routes.ts';
 import { readSides } from './breaks/sides.ts';
 import { openBreakStore } from './breaks/store.ts';
 import { startAsking } from './closes/asking.ts';
@@ -15,15 +15,17 @@ import { openCloseStore } from './closes/store.ts';
 import type { settings } from './config.ts';
 import { reconcilerDatabaseSchema } from './database-schema.ts';
 import { createDecisions } from './decisions/decisions.ts';
+import { addDecisionRoutes } from './decisions/routes.ts';
 import { openDecisionStore } from './decisions/store.ts';
 import type { Break } from './domain/break.ts';
 import { createHandlers, expectedFees } from './handlers.ts';
 import { openWindowPayments } from './matching/payments.ts';
 import { createMetrics } from './metrics.ts';
-import { createOnItsWay } from './on-its-way.ts';
+import { createMarkWaiting } from './on-its-way.ts';
 import { startPoller } from './polling/poller.ts';
 import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
 import { closeRateLimit, openRailRateLimit } from './polling/rail-rate-limit.ts';
+import { addPollRoutes } from './polling/routes.ts';
 import { scheduleJob } from './replica-jobs.ts';
 import { openMappingStore } from './statements/mappings.ts';
 import { addStatementRoutes } from './statements/routes.ts';
@@ -31,20 +33,20 @@ import { startStatements } from './statements/statements.ts';
 import { openStatementStore } from './statements/store.ts';
 import { gaugeStanding } from './status/metrics.ts';
 import { addStatusRoutes } from './status/routes.ts';
-import { openSilentRails } from './status/silent-rails.ts';
 import { createStanding } from './status/standing.ts';
 import { openStatusStore } from './status/store.ts';
+import { addTimelineRoutes } from './status/timeline.ts';
 import { type Arrivals, startArrivals } from './steps/arrivals.ts';
 import { type Audit, addAuditRoutes, createAudit } from './steps/audit.ts';
 import { lateAfterMs } from './steps/following.ts';
 import { openGatewayRecords } from './steps/gateway-records.ts';
-import { gaugeSteps } from './steps/metrics.ts';
 import { createRequests } from './steps/request.ts';
 import { startSteps } from './steps/steps.ts';
 import { openStepStore } from './steps/store.ts';
 import { watchEntries, watchOpen, watchWebhooks } from './steps/watches.ts';
 import { openWorkingStore } from './store.ts';
 import { type Comparison, createComparison } from './wallets/comparison.ts';
+import { addWalletRoutes } from './wallets/routes.ts';
 import { openWalletStore } from './wallets/store.ts';
 import { openPaymentsAtRail } from './wallets/suspects.ts';
 import { createWorkingSet, type WorkingSet } from './working-set.ts';
@@ -87,9 +89,13 @@ export async function composeReconciler(scope: Scope, rails: Pick<Rails, 'all' |
   await composeStatements(scope, parts);
   const statusStore = openStatusStore(parts.db, store.collection);
   const standing = createStanding({ ...parts, payments: windowPayments, statusStore, audit });
-  gaugeStanding({ registry: scope.metrics, standing, rails: railNames, clock });
+  gaugeStanding(scope.metrics, standing, railNames, clock);
   addStatusRoutes(scope.operator, { standing, railNames });
-  addOperatorRoutes(scope.operator, { ...parts, comparison, decisions, changeBreak });
+  addWalletRoutes(scope.operator, { ...parts, comparison });
+  addTimelineRoutes(scope.operator, parts);
+  addPollRoutes(scope.operator, parts);
+  addBreakRoutes(scope.operator, { ...parts, decisions, changeBreak });
+  addDecisionRoutes(scope.operator, { ...parts, decisions });
 }
 
 /** The steps that take too long, and the audit that looks at all open payments again. */
@@ -100,19 +106,17 @@ async function composeSteps(
 ): Promise<Audit> {
   const { config } = scope;
   const { messaging, store } = parts;
+  const { STEP_LIMIT_MS: limitMs, BOOKS_GRACE_MS: graceMs } = config;
   const audit = createAudit(parts.stepStore, scope.clock);
-  gaugeSteps(scope.metrics, parts, audit);
   const steps = {
     ...parts,
     ...further,
     watches: [
-      ...parts.records.map((gateway) => watchOpen(gateway, store.collection)),
-      watchWebhooks(messaging.database('webhooks').collection('deliveries'), store.collection),
-      watchEntries('payout', store),
-      watchEntries('collection', store),
+      ...parts.records.map((gateway) => watchOpen(gateway, store.collection, limitMs)),
+      watchWebhooks(messaging.database('webhooks').collection('deliveries'), store.collection, limitMs),
+      watchEntries('payout', store, graceMs),
+      watchEntries('collection', store, graceMs),
     ],
-    limitMs: config.STEP_LIMIT_MS,
-    booksGraceMs: config.BOOKS_GRACE_MS,
     requestsMax: config.REPUBLISH_REQUESTS_MAX,
     pauseMs: config.STEP_PAUSE_MS,
   };
@@ -174,10 +178,9 @@ async function composeComparison(scope: Scope, parts: Parts, rails: Pick<Rails, 
   const { config } = scope;
   const comparison = createComparison({
     ...parts,
-    rails: rails.all.map(parts.silentRails.noting),
+    rails: rails.all,
     pauseMs: config.COMPARISON_PAUSE_MS,
     unexplainedMaxMs: config.COMPARISON_UNEXPLAINED_MAX_MS,
-    openMaxMs: config.COMPARISON_OPEN_MAX_MS,
   });
   await parts.scheduleRun('wallet comparison', config.COMPARISON_INTERVAL, () => {
     scope.crashPoint('reconciler.comparison.after-lease');
@@ -188,7 +191,7 @@ async function composeComparison(scope: Scope, parts: Parts, rails: Pick<Rails, 
 
 /** The parts that everything else is built from: messaging, the stores, and what the process provides. */
 async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
-  const { config, logger, clock, random, ids, crashPoint } = scope;
+  const { config, logger, clock } = scope;
   const messaging = await openMessaging(scope, {
     service: 'reconciler',
     databaseSchema: reconcilerDatabaseSchema,
@@ -210,6 +213,7 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
   const scheduleRun = (name: string, interval: string, run: () => Promise<unknown>) =>
     scope.open(`schedule of the ${name}`, scheduleJob({ name, interval, run, messaging, logger }));
   return {
+    ...scope,
     messaging,
     db,
     store,
@@ -223,21 +227,15 @@ async function openParts(scope: Scope, rails: Pick<Rails, 'all' | 'get'>) {
     proof: { lagMs, notFoundGraceMs: config.NOT_FOUND_GRACE_MS, pollsBeforeBreak: config.POLLS_BEFORE_BREAK },
     records,
     stepStore: openStepStore(db),
-    onItsWay: createOnItsWay({ messaging, clock, logger }),
+    markWaiting: createMarkWaiting({ messaging, clock, logger }),
     breaks: openBreakStore(db),
     wallets,
     statementStore,
     sidesOf: (found: Break) => readSides({ store, wallets, statementStore }, found),
-    silentRails: openSilentRails(db, clock),
     payments: openPaymentsAtRail(db),
     windowPayments: openWindowPayments(store.collection, byStatement),
     decisionStore: openDecisionStore(db),
     requestRepublication: createRequests(scope.metrics, clock),
     scheduleRun,
-    logger,
-    clock,
-    random,
-    ids,
-    crashPoint,
   };
 }

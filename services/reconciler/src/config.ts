@@ -107,9 +107,6 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
   COMPARISON_UNEXPLAINED_MAX_MS: durationMsSetting
     .default(3_600_000)
     .describe('how long a drift within range may be unexplained before a break opens'),
-  COMPARISON_OPEN_MAX_MS: durationMsSetting
-    .default(86_400_000)
-    .describe('payments open for longer are listed with what they may hide'),
   STATEMENT_BYTES_MAX: wholeNumberSetting({ min: 1_024, max: 100_000_000_000 })
     .default(1_000_000_000)
     .describe("maximum size of a rail's statement"),

@@ -3,13 +3,14 @@ import type { CollectionSchema } from '@pesewa/messaging';
 /** The index of open payments: they are counted by its keys alone, and read in pages of each state. */
 export const OPEN_KEY = { 'terms.kind': 1, openState: 1, openedAt: 1, _id: 1 } as const;
 
-/** Sums are read from its keys alone, so `inFlight` must be among them; payments of one size are found by it too. */
+/** Sums and payments are read from its keys alone, so `inFlight` must be among them. */
 export const IN_FLIGHT_KEY = {
   inFlight: 1,
   'terms.rail': 1,
   'terms.currency': 1,
   mayDebit: 1,
   mayCredit: 1,
+  _id: 1,
 } as const;
 
 /** The records of a run by result, in the order of their names; they are counted by its keys alone. */

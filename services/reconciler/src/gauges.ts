@@ -1,10 +1,11 @@
-import { type Clock, withDeadline } from '@pesewa/kernel';
+import type { Clock } from '@pesewa/kernel';
 import { Gauge, type Registry } from 'prom-client';
 
 /** How long a metric may wait for its value; the server gives up at the same time. */
 export const METRIC_TIMEOUT_MS = 1_000;
 
-type Values<Label extends string> = readonly (readonly [Readonly<Record<Label, string>>, number])[];
+/** Values with their labels. */
+export type Values<Label extends string> = readonly (readonly [Readonly<Record<Label, string>>, number])[];
 
 /**
  * Registers a gauge that is read at each scrape. It has the values of that reading only: one, or one for each of its
@@ -33,14 +34,6 @@ export function gauge<Label extends string = never>({
       else for (const [labels, value] of found ?? []) one.set(labels, value);
     },
   });
-}
-
-/** A metric's reading; undefined if the database does not answer in time, while other metrics are exported. */
-export function readInTime<Value>(
-  read: Promise<Value>,
-  clock: Pick<Clock, 'sleep'>,
-): Promise<Value | undefined> {
-  return withDeadline(read, METRIC_TIMEOUT_MS, clock).catch(() => undefined);
 }
 
 /** The time since then in seconds, never negative. */

@@ -206,7 +206,7 @@ function orderedBy(event: OrderEvent): FloatMove {
   const isGain =
     event.type === 'pesewa.ledger.FloatFunded' ||
     (event.type === 'pesewa.ledger.SuspenseBooked' && event.payload.direction === 'surplus');
-  return { rail, currency, minor: isGain ? amount : -amount, by: { commandId } };
+  return { rail, currency, minor: isGain ? amount : -amount, by: commandId };
 }
 
 function postingOf(event: PostingEvent, partition: number): ObservedEvent {
@@ -221,7 +221,7 @@ function postingOf(event: PostingEvent, partition: number): ObservedEvent {
   const minor = event.type === 'pesewa.ledger.HoldCaptured' ? -amount : amount;
   // The rail's own fee changes the float, but is not part of the payment's amount.
   const cost = 'railCost' in payload ? payload.railCost : 0n;
-  const move = { rail, currency, minor: minor - cost, by: { partition } };
+  const move = { rail, currency, minor: minor - cost, by: partition };
   return { ...observed, observation: { ...posted, moved: { rail, currency, minor } }, move };
 }
 

@@ -215,12 +215,11 @@ describe('the reconciler on real daemons', () => {
     await publish(captured(last));
     await until('the last posting', async () => (await rowOf(last))?.posted === true);
     const floats = await database()
-      .collection<Record<'credits' | 'debits' | 'ordered', bigint>>('floats')
+      .collection<Record<'credits' | 'debits', bigint>>('floats')
       .find({ currency: 'UGX' } as object)
       .toArray();
-    const sum = (field: 'credits' | 'debits' | 'ordered') =>
-      floats.reduce((total, float) => total + float[field], 0n);
-    expect([sum('credits') - sum('debits'), sum('ordered')]).toEqual([100_000n - 10_050n + 4_995n, 100_000n]);
+    const moved = floats.reduce((total, { credits, debits }) => total + credits - debits, 0n);
+    expect(moved).toBe(100_000n - 10_050n + 4_995n);
     expect((await rowOf(paid))?.booked).toMatchObject({ minor: -10_000n });
   });
 

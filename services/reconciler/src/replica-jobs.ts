@@ -43,25 +43,3 @@ export function scheduleJob({
     },
   };
 }
-
-/**
- * Lets one run of the work happen at a time; callers during a run share the next one, so that none waits for several.
- */
-export function oneAtATime<Value>(work: () => Promise<Value>): () => Promise<Value> {
-  let current: Promise<Value> | undefined;
-  let next: Promise<Value> | undefined;
-  const begin = () => {
-    next = undefined;
-    const mine = work().finally(() => {
-      current = undefined;
-    });
-    current = mine;
-    return mine;
-  };
-  return () => {
-    if (next) return next;
-    if (!current) return begin();
-    next = current.then(begin, begin);
-    return next;
-  };
-}

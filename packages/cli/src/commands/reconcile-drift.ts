@@ -1,6 +1,6 @@
 import { comparisonOperations, type WalletComparisonView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { describeDrift, describeOverdue, isUnexplained } from '@pesewa/operator-client';
+import { describeDrift, isUnexplained } from '@pesewa/operator-client';
 import type { Command } from 'commander';
 import { openContext } from '../context.ts';
 import { pathOf, withExamples, withExitCodes } from '../help.ts';
@@ -61,7 +61,6 @@ export function describeRuns(
   return [
     table,
     ...runs.map(describeFinding),
-    ...runs.map(describeOldPayments),
     ...(runs.every(({ configured }) => configured) ? [] : [REMOVED]),
   ].join('');
 }
@@ -83,9 +82,4 @@ function describeFinding(run: WalletComparisonView): string {
   if (candidates.length === 0) return `\n${rail}: ${found}, and no payment is known that could explain it\n`;
   const rows = candidates.map(({ reference, why }) => [reference, why]);
   return `\n${rail}: ${found}; what could explain it:\n${formatTable(['CANDIDATE', 'WHY'], rows, { colours: false, empty: '' })}`;
-}
-
-function describeOldPayments(run: WalletComparisonView): string {
-  const found = describeOverdue(run);
-  return found === undefined ? '' : `\n${run.rail}: ${found}\n`;
 }

@@ -141,9 +141,9 @@ function describeRuns(
     .join('');
 }
 
-/** Wallets within their range that nothing is known to explain, and those that old payments may hide something of. */
+/** Wallets within their range that nothing is known to explain. */
 function unexplained(
-  { unexplained: found, overdue }: NonNullable<StatusView['comparison']>,
+  { unexplained: found }: NonNullable<StatusView['comparison']>,
   since: (at: string | null) => string | null,
 ): string {
   const named = (finding: (typeof found)[number]['finding']) =>
@@ -154,10 +154,6 @@ function unexplained(
     ['unexplained within range', named('unexplained_within_range')],
     ['too many open payments to tell', named('too_many_to_tell')],
     ['payments moved whenever it was compared', named('books_moved')],
-    [
-      'open for longer than rails take',
-      overdue.map(({ wallet, count, isCut }) => `${count}${isCut ? ' or more' : ''} at ${wallet}`),
-    ],
   ] as const;
   return parts
     .flatMap(([what, wallets]) => (wallets.length > 0 ? [`, ${what}: ${wallets.join(', ')}`] : []))

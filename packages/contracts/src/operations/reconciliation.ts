@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { reference } from '../text.ts';
-import { onlyIfTrue, pageLimit, pageOf, textUpTo } from './lists.ts';
+import { pageLimit, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
 /**
@@ -41,25 +41,8 @@ const runView = z
     unexplained: z.string(),
     /** Since when no comparison has found it explained; null if the latest that could tell has. */
     unexplainedSince: z.string().nullable(),
-    /** The payments that have been open for longer than a rail takes, and by how much they widen the range. */
-    overdue: z
-      .object({
-        count: z.number(),
-        /** Whether there are more than were counted. */
-        isCut: z.boolean(),
-        mayDebit: z.string(),
-        mayCredit: z.string(),
-        oldestAt: z.string(),
-        references: z.array(z.string()).readonly(),
-      })
-      .nullable(),
     /** The payments that may explain it. */
     candidates: z.array(z.object({ reference: z.string(), why: z.string() })).readonly(),
-    /** The drift of the wallet's newest comparisons, the newest first, where it was asked for and is not zero. */
-    course: z
-      .array(z.object({ at: z.string(), drift: z.string() }))
-      .readonly()
-      .optional(),
   })
   .meta({ id: 'Run' });
 
@@ -130,10 +113,6 @@ const statusView = z.object({
       /** Wallets within their range whose difference no payments are known to give, and since when. */
       unexplained: z.array(
         z.object({ wallet: z.string(), finding: z.enum(driftFindings), since: z.string().nullable() }),
-      ),
-      /** Wallets whose range is widened by payments that have been open for longer than a rail takes. */
-      overdue: z.array(
-        z.object({ wallet: z.string(), count: z.number(), isCut: z.boolean(), oldestAt: z.string() }),
       ),
       /** Wallets of rails that are no longer configured; the other fields leave them out. */
       removed: z.array(z.object({ wallet: z.string(), withinRange: z.boolean() })),
@@ -218,7 +197,6 @@ export const comparisonOperations = declareOperations({
     method: 'get',
     path: '/drift',
     summary: 'Lists the latest comparison of every wallet',
-    query: z.object({ courses: onlyIfTrue }),
     answers: { 200: pageOf(runView) },
   },
   runs: {

@@ -54,7 +54,6 @@ const run = {
   explainedBy: [],
   unexplained: '-12.5',
   unexplainedSince: null,
-  overdue: null,
   candidates: [{ reference: 'po-1', why: evil }],
 };
 const status = {

@@ -43,7 +43,6 @@ const wallet = {
   explainedBy: [],
   unexplained: '-10',
   unexplainedSince: at,
-  overdue: { count: 3, isCut: false, mayDebit: '1', mayCredit: '0', oldestAt: at, references: [] },
   candidates: [],
 } satisfies WalletComparisonView;
 
@@ -108,7 +107,7 @@ describe('rails', () => {
     const { signIn } = openConsole(answers);
     const { html } = await (await signIn('ama')).get('/rails');
     expect(textOf(html)).toContain('4 payouts are open at all rails');
-    expect(html).toContain('href="/reconciliation/wallets/upstream/KES">3</a>');
+    expect(html).toContain('href="/reconciliation/wallets/upstream/KES">KES</a>');
     expect(html).toContain('href="/rails/resume?what=payouts&amp;scope=rail&amp;name=upstream"');
     expect(html).toContain('href="/payments?of=payouts&amp;status=open">4 payouts are open</a>');
     expect(html).not.toContain('<script>alert');

@@ -16,7 +16,7 @@ import { type Content, copyable, dash, foreign, type Html, link, nothing, pathOf
 import { type Page, section } from '../view/layout.ts';
 import { linkTo, pathTo, pathToWallet } from '../view/links.ts';
 import { type Columns, cells, facts, listOf, tableOf, twoLines } from '../view/table.ts';
-import { age, count, counted, state, type TimeView, time, words } from '../view/values.ts';
+import { age, counted, state, type TimeView, time, words } from '../view/values.ts';
 import { choiceOf, only, orProblem, part, type Routes, type Visit } from '../visits.ts';
 import { availabilityOf, stateOf } from './availability.ts';
 import { SERVICES } from './health.ts';
@@ -65,19 +65,10 @@ async function readRails({ upstream: { call } }: Visit) {
 /** What is known of rails, and what is paused at them. */
 const railColumns = (visit: Visit, pauses: readonly Pause[]): Columns<Rail> => [
   ['State', ({ name, silent }) => stateOf(visit, name, { pauses, silent: silent ? [silent] : [] })],
-  ['Open too long', lateAt],
   ['Polls due', ({ polls }) => pollsOf(polls, visit.times)],
 ];
 
 const pathOfWallet = ({ rail, currency }: WalletComparisonView) => pathToWallet(`${rail}:${currency}`);
-
-/** The payments that have been open at a rail for longer than it takes. */
-function lateAt({ wallets }: Rail): Html {
-  const late = wallets.flatMap((one) =>
-    one.overdue ? [html`${count(one.overdue, pathOfWallet(one))} in ${one.currency} `] : [],
-  );
-  return html`${late.length === 0 ? 'none' : late}`;
-}
 
 function pollsOf(polls: Rail['polls'], times: TimeView): Content {
   if (!polls) return 'not known';

@@ -34,14 +34,6 @@ export const wallet = {
   explainedBy: [],
   unexplained: '1235',
   unexplainedSince: '2026-11-27T10:45:00.000Z',
-  overdue: {
-    count: 1,
-    isCut: false,
-    mayDebit: '5',
-    mayCredit: '0',
-    oldestAt: '2026-11-25T10:00:00.000Z',
-    references: ['po-old'],
-  },
   candidates: [{ reference: 'co-1', why: EVIL }],
 } satisfies WalletComparisonView;
 

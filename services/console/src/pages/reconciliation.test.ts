@@ -73,7 +73,6 @@ describe('the page of a wallet', () => {
     // Every amount says of when it is, and our float leads to what moved it on that day.
     expect(text).toContain('Our float 0.00 KES at 27/11/2026 11:00:00');
     for (const path of [
-      '/payments/po-old',
       '/payments/co-1',
       '/breaks/upstream%3AKES%2Fbalance',
       '/ledger/accounts/float%3Aupstream%3AKES?from=2026-11-27&amp;to=2026-11-27',

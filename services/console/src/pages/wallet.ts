@@ -1,6 +1,6 @@
 import { breakOperations, comparisonOperations, type WalletComparisonView } from '@pesewa/contracts';
 import { displayAmount } from '@pesewa/kernel';
-import { dayAt, describeDrift, describeOverdue, inWords } from '@pesewa/operator-client';
+import { dayAt, describeDrift, inWords } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { type Content, type Html, link, nothing, pathOf } from '../view/html.ts';
 import { type Page, section } from '../view/layout.ts';
@@ -56,12 +56,11 @@ ${section('Open breaks of this wallet and its payments', breaks, [pathOf(['break
 
 /** What the latest comparison found in sentences, and the payments that may be the cause. */
 function findings(times: TimeView, run: WalletComparisonView): Html {
-  const { explainedBy, overdue, candidates, configured } = run;
+  const { explainedBy, candidates, configured } = run;
   const at = (text: string) => timeText(text, times.zone);
-  const [drift, old] = [describeDrift(run, at), describeOverdue(run, at)];
+  const drift = describeDrift(run, at);
   return html`${configured ? nothing : html`<p class="problem">The rail was removed from the settings: its wallet is not compared any more.</p>`}
 <p>${drift === undefined ? 'The rail has exactly what our float says.' : sentence(drift, explainedBy)}</p>
-${old === undefined ? nothing : html`<p>${sentence(old, overdue?.references ?? [])}</p>`}
 ${candidates.length === 0 ? nothing : tableOf('What could explain it', candidates, candidateColumns(times), nothing)}`;
 }
 
@@ -165,12 +164,8 @@ const byUrgency = (wallets: readonly WalletComparisonView[]) => {
   return wallets.toSorted((one, other) => rank(one) - rank(other));
 };
 
-/** The latest comparison of every wallet, how its drift went, and which open payments are in it. */
+/** The latest comparison of every wallet, and which open payments are in it. */
 export function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {
-  const small = ({ course, currency }: WalletComparisonView) => {
-    const points = (course ?? []).toReversed();
-    return curve(points, changeOf(points, currency, times));
-  };
   return tableOf(
     'The latest comparison of each wallet',
     byUrgency(wallets),
@@ -184,10 +179,6 @@ export function walletTable({ times }: Visit, wallets: readonly WalletComparison
         'number',
       ],
       ['Drift', (one) => amount(one.drift, one.currency, pathOfOne(one)), 'number'],
-      wallets.some(({ course }) => course) && [
-        'Drift so far',
-        (one) => one.course && link(pathOfOne(one), small(one)),
-      ],
       ['Finding', ({ withinRange, finding }) => (withinRange ? inWords(finding) : state('out_of_range'))],
       [
         'Open payments in it',

@@ -11,14 +11,9 @@ export interface ArrivedTime {
  * The period after a check found that everything on its way at `levelAtMs` has arrived: it is extended, or begins anew
  * after a gap.
  */
-export function arrivedBy(before: ArrivedTime | null, levelAtMs: number, limitMs: number): ArrivedTime {
-  const goesOn = before !== null && levelAtMs - before.untilMs <= limitMs;
+export function arrivedBy(before: ArrivedTime | undefined, levelAtMs: number, limitMs: number): ArrivedTime {
+  const goesOn = before && levelAtMs - before.untilMs <= limitMs;
   return { sinceMs: goesOn ? before.sinceMs : levelAtMs, untilMs: levelAtMs };
-}
-
-/** The period as of now; null if no check has succeeded for longer than messages may take. */
-export function arrivedAsOf(time: ArrivedTime | null, nowMs: number, limitMs: number): ArrivedTime | null {
-  return time !== null && nowMs - time.untilMs <= limitMs ? time : null;
 }
 
 /**

@@ -26,17 +26,16 @@ const others = (count: number, change: Partial<Suspect> = {}): readonly Suspect[
 
 describe('the payments that could explain what a comparison cannot', () => {
   it.each([
-    [-10_050n, payout, 'amount and fee fits: failed here'],
+    [-10_050n, payout, 'the amount fits: failed here'],
     [-10_000n, payout, 'the amount fits: failed here'],
-    [10_050n, { ...payout, status: 'completed' }, 'amount and fee fits: completed here'],
-    [-10_050n, { ...payout, status: 'open' }, 'amount and fee fits: open here'],
+    [10_050n, { ...payout, status: 'completed' }, 'the amount fits: completed here'],
     [-10_000n, { ...payout, status: 'reversed' }, 'the amount fits: reversed here'],
-    [9_900n, collection, 'amount and fee fits: failed here'],
-    [-9_900n, { ...collection, status: 'completed' }, 'amount and fee fits: completed here'],
+    [9_900n, collection, 'the amount fits: failed here'],
+    [-9_900n, { ...collection, status: 'completed' }, 'the amount fits: completed here'],
   ] as const)('%s may be %o', (unexplained, suspect, why) => {
     const found = candidatesOf(
       [unexplained],
-      [...others(50), suspect, ...others(50, { status: 'open' })],
+      [...others(50), suspect, ...others(50, { status: 'reversed' })],
       [],
     );
     expect(found[0]).toEqual({ reference: suspect.reference, why });

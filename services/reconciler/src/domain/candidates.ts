@@ -1,7 +1,7 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import type { TrackedStatus } from './claim.ts';
 
-/** A payment that may explain a comparison's difference; minor units. */
+/** A payment that ended and may explain a comparison's difference; minor units. */
 export interface Suspect {
   readonly reference: string;
   readonly kind: PaymentKind;
@@ -46,13 +46,11 @@ export function candidatesOf(
   };
   for (const difference of differences) {
     const size = difference < 0n ? -difference : difference;
-    const fitting = suspects.filter((one) => mayExplain(one, difference > 0n));
     for (const { reference, kind, amount } of breaks)
       if (amount === size || amount === -size) add(reference, `its break ${kind} is over as much`);
-    for (const one of fitting)
-      if (wholeOf(one) === size) add(one.reference, `amount and fee fits: ${one.status} here`);
-    for (const { reference, amount, status } of fitting)
-      if (amount === size) add(reference, `the amount fits: ${status} here`);
+    for (const one of suspects)
+      if (mayExplain(one, difference > 0n) && [one.amount, wholeOf(one)].includes(size))
+        add(one.reference, `the amount fits: ${one.status} here`);
   }
   return [...found.values()].slice(0, CANDIDATES_MAX);
 }

@@ -19,26 +19,12 @@ export interface Explanation {
   readonly unexplained: bigint;
 }
 
-/** A state of our books that the rail may have had when it answered. */
-export interface PossibleBooks {
-  readonly float: bigint;
-  /** Undefined if there are too many to list. */
-  readonly payments: readonly OpenPayment[] | undefined;
-}
-
 /**
  * How many different sums are looked at: of a dozen payments with different amounts. More would give almost any
  * difference by chance, and so explain nothing.
  */
 const SUMS_MAX = 4_096;
 
-/** Payments that give a sum, as a list from the last one. */
-interface Combination {
-  readonly size: number;
-  readonly references: readonly string[];
-}
-
-const NONE: Combination = { size: 0, references: [] };
 const untold = (finding: 'too_many_to_tell' | 'books_moved'): Explanation => ({
   finding,
   explainedBy: [],
@@ -50,41 +36,42 @@ const untold = (finding: 'too_many_to_tell' | 'books_moved'): Explanation => ({
  * payments that gives exactly the difference explains it.
  *
  * While payments are posted it is not known which of them the rail's answer had, so that nothing follows if none of
- * these books explains it: the books moved, and another look is needed.
+ * these floats explains it: the books moved, and another look is needed.
  *
+ * @param floats those that the rail may have had when it answered
+ * @param payments undefined if there are too many to list
  * @param isQuiet whether nothing was posted, not even what cancels out
  */
 export function explainBalance(
   railBalance: bigint,
-  books: readonly PossibleBooks[],
+  floats: readonly bigint[],
+  payments: readonly OpenPayment[] | undefined,
   isQuiet: boolean,
 ): Explanation {
-  const floats = new Map(books.map(({ float, payments }) => [float, payments]));
-  if (floats.has(railBalance)) return { finding: 'explained', explainedBy: [], unexplained: 0n };
-  let nearest: bigint | undefined;
-  for (const [float, payments] of floats) {
-    const sums = payments && sumsOf(payments);
-    if (!sums) return untold('too_many_to_tell');
-    const found = sums.get(railBalance - float);
-    if (found) return { finding: 'explained', explainedBy: found.references, unexplained: 0n };
-    for (const sum of sums.keys()) nearest = lesser(magnitude(railBalance - float - sum), nearest);
-  }
-  if (!isQuiet || nearest === undefined) return untold('books_moved');
-  return { finding: 'unexplained_within_range', explainedBy: [], unexplained: nearest };
+  const differences = floats.map((float) => railBalance - float);
+  if (differences.includes(0n)) return { finding: 'explained', explainedBy: [], unexplained: 0n };
+  const sums = payments && sumsOf(payments);
+  if (!sums) return untold('too_many_to_tell');
+  const explainedBy = differences.map((difference) => sums.get(difference)).find((found) => found);
+  if (explainedBy) return { finding: 'explained', explainedBy, unexplained: 0n };
+  if (!isQuiet) return untold('books_moved');
+  const rests = differences.flatMap((difference) => [...sums.keys()].map((sum) => difference - sum));
+  const unexplained = rests.map(magnitude).reduce((least, rest) => (rest < least ? rest : least));
+  return { finding: 'unexplained_within_range', explainedBy: [], unexplained };
 }
 
 /** Every sum that some of the payments give, each with the fewest of them; undefined if there are too many. */
-function sumsOf(payments: readonly OpenPayment[]): ReadonlyMap<bigint, Combination> | undefined {
+function sumsOf(payments: readonly OpenPayment[]): ReadonlyMap<bigint, readonly string[]> | undefined {
   const moves = payments.flatMap(({ reference, mayDebit, mayCredit }) =>
     [-mayDebit, mayCredit].filter((minor) => minor !== 0n).map((minor) => ({ reference, minor })),
   );
-  let sums = new Map([[0n, NONE]]);
+  let sums = new Map<bigint, readonly string[]>([[0n, []]]);
   for (const { reference, minor } of moves) {
     const next = new Map(sums);
-    for (const [before, { size, references }] of sums) {
+    for (const [before, references] of sums) {
       const known = next.get(before + minor);
-      if (!known || known.size > size + 1)
-        next.set(before + minor, { size: size + 1, references: [...references, reference] });
+      if (!known || known.length > references.length + 1)
+        next.set(before + minor, [...references, reference]);
     }
     if (next.size > SUMS_MAX) return undefined;
     sums = next;
@@ -94,8 +81,4 @@ function sumsOf(payments: readonly OpenPayment[]): ReadonlyMap<bigint, Combinati
 
 function magnitude(minor: bigint): bigint {
   return minor < 0n ? -minor : minor;
-}
-
-function lesser(one: bigint, other: bigint | undefined): bigint {
-  return other === undefined || one < other ? one : other;
 }

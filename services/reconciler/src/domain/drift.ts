@@ -1,5 +1,5 @@
 import type { DriftFinding } from '@pesewa/contracts';
-import { explainBalance, type OpenPayment, type PossibleBooks } from './drift-explanation.ts';
+import { explainBalance, type OpenPayment } from './drift-explanation.ts';
 
 /**
  * The totals of our float's debits and credits at a rail in one currency, by the ledger; minor units, both only grow.
@@ -70,45 +70,18 @@ export function measureDrift(measurement: Measurement, newest: WalletBooks = mea
       explainedBy: [],
       unexplained: outside,
     };
-  const states = [before, after, newest.after];
-  const isQuiet = states.every(({ credits, debits }) => credits === after.credits && debits === after.debits);
-  const explanation = explainBalance(railBalance, possibleBooks(measurement, newest), isQuiet);
+  const isQuiet =
+    newest === measurement && before.credits === after.credits && before.debits === after.debits;
+  const explanation = explainBalance(railBalance, [float, floatOf(before)], inFlight.payments, isQuiet);
   return { ...measured, withinRange: true, ...explanation };
-}
-
-/**
- * The books that a rail may have had when it answered: as they were before, as they were after, and with what we have
- * learned since, as which only money that comes back counts.
- */
-function possibleBooks(
-  { before, after, inFlight }: Measurement,
-  newest: WalletBooks,
-): readonly PossibleBooks[] {
-  const own = inFlight.payments;
-  const since = newest.inFlight.payments;
-  const ownOf = new Map(own?.map((one) => [one.reference, one]));
-  const known = since?.map((one) => ({ ...one, mayDebit: ownOf.get(one.reference)?.mayDebit ?? 0n }));
-  const sinceOf = new Map(known?.map((one) => [one.reference, one]));
-  const added = known?.filter(({ reference }) => !ownOf.has(reference));
-  const atAnswer = own &&
-    added && [...own.map((one) => ({ ...one, ...creditOf(sinceOf.get(one.reference)) })), ...added];
-  return [
-    { float: floatOf(after), payments: atAnswer },
-    { float: floatOf(before), payments: atAnswer },
-    { float: floatOf(newest.after), payments: own && known },
-  ];
 }
 
 function floatOf({ credits, debits }: FloatTotals): bigint {
   return credits - debits;
 }
 
-function creditOf(known: OpenPayment | undefined): Pick<OpenPayment, 'mayCredit'> | undefined {
-  return known && { mayCredit: known.mayCredit };
-}
-
 /**
- * The result of several looks at a wallet: the newest look that is explained by the last one's books, or else the newest
+ * The result of several looks at a wallet: the newest look that is explained, or else the newest
  * that its own books show to be unexplained within range, or else the newest that is within range, or else the last one.
  * So what we have learned between them opens no break, however much keeps coming.
  */
@@ -131,35 +104,4 @@ export function judgeLooks<Look extends Measurement>(
 function nearest(value: bigint, lower: bigint, upper: bigint): bigint {
   if (value < lower) return lower;
   return value > upper ? upper : value;
-}
-
-/** The state of a wallet in a comparison; minor units. */
-export interface Standing {
-  readonly railBalance: bigint;
-  readonly float: bigint;
-  /** The total that operators' orders have moved in the float, signed. */
-  readonly ordered: bigint;
-  readonly unexplained: bigint;
-  readonly withinRange?: boolean;
-}
-
-/**
- * What brought a wallet back into range, or to be explained again, as far as it is known, for people to read.
- *
- * @param text formats minor units as an amount of the wallet's currency
- */
-export function whyBackInRange(out: Standing, back: Standing, text: (minor: bigint) => string): string {
-  const signed = (minor: bigint) => (minor > 0n ? `+${text(minor)}` : text(minor));
-  const atRail = back.railBalance - out.railBalance;
-  const ordered = back.ordered - out.ordered;
-  const posted = back.float - out.float - ordered;
-  const moves = [
-    ...(atRail === 0n ? [] : [`the rail's balance moved by ${signed(atRail)}`]),
-    ...(posted === 0n ? [] : [`payments moved our float by ${signed(posted)}`]),
-    ...(ordered === 0n ? [] : [`operators' orders moved our float by ${signed(ordered)}`]),
-  ];
-  const cause = moves.length === 0 ? 'payments now in flight explain it' : moves.join(', ');
-  const became = out.withinRange ? 'payments explain the wallet again' : 'the wallet is back in range';
-  const unexplained = out.withinRange ? `at least ${text(out.unexplained)}` : signed(out.unexplained);
-  return `${became}: since ${unexplained} was last unexplained, ${cause}`;
 }

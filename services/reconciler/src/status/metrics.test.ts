@@ -12,7 +12,6 @@ const run = {
   currency: 'GHS',
   railBalance: 99n,
   float: 100n,
-  ordered: 100n,
   lower: 100n,
   upper: 100n,
   drift: -1n,
@@ -25,6 +24,7 @@ const run = {
 };
 const wallet = { _id: 'upstream:GHS', rail: 'upstream', currency: 'GHS', latest: run };
 const none = { count: 0, oldest: [] };
+const done = { askedAt: null, status: 'done', missing: 0, ended: 0, behind: 0 } as const;
 const found: Standing = {
   at: at(0),
   open: { payout: 7, collection: 0 },
@@ -45,7 +45,12 @@ const found: Standing = {
     { ...wallet, lastOut: run },
     { ...wallet, _id: 'gone:GHS', rail: 'gone' },
   ],
-  coverage: [],
+  coverage: [
+    { ...done, kind: 'payout', doneAt: at(70).toISOString() },
+    { ...done, kind: 'collection', doneAt: null },
+  ],
+  followed: [{ step: 'hold', kind: 'payout', count: 1, since: at(10) }],
+  awaitingLedger: 3,
   close: undefined,
   uncompared: [{ rail: 'gone', reference: 'po-2', endedAt: at(80) }],
   unreported: [],
@@ -57,12 +62,8 @@ beforeEach(() => {
 });
 
 function gauge(change: Partial<Standing> = {}): void {
-  gaugeStanding({
-    registry,
-    standing: async () => ({ ...found, ...change }),
-    rails: ['upstream', 'idle'],
-    clock: { nowMs: () => 1_000_000 },
-  });
+  const standing = async () => ({ ...found, ...change });
+  gaugeStanding(registry, standing, ['upstream', 'idle'], { nowMs: () => 1_000_000 });
 }
 
 const samples = async () => (await registry.metrics()).split('\n').filter((line) => /^\w/.test(line));
@@ -87,6 +88,10 @@ it('exports what waits and since when', async () => {
     'rail_wallet_drift_minor_units{rail="upstream",currency="GHS"} -1',
     'rail_wallet_unexplained_minor_units{rail="upstream",currency="GHS"} -1',
     'rail_wallet_comparison_age_seconds{rail="upstream",currency="GHS"} 30',
+    'payments_awaiting_ledger 3',
+    'oldest_overdue_step_seconds{step="hold",kind="payout"} 10',
+    'last_audit_age_seconds{kind="payout"} 70',
+    'last_audit_age_seconds{kind="collection"} 0',
   ]);
 });
 
@@ -111,6 +116,7 @@ it('exports an unexplained difference within range once there is a break about i
 });
 
 it('exports the rest if the database does not answer for a part', async () => {
-  gauge({ breaks: null, oldestOpen: null, polls: null, uncompared: null, comparison: null });
+  const steps = { coverage: null, followed: null, awaitingLedger: null };
+  gauge({ breaks: null, oldestOpen: null, polls: null, uncompared: null, comparison: null, ...steps });
   expect(await samples()).toEqual(['open_payments{kind="payout"} 7', 'open_payments{kind="collection"} 0']);
 });

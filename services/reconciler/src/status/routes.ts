@@ -109,12 +109,6 @@ function viewComparison(all: Read<'comparison'>, railNames: readonly string[]) {
     wallets: known.length,
     outOfRange: outOfRange.map(walletId),
     unexplained: known.flatMap(unexplainedIn),
-    overdue: known.flatMap((wallet) => {
-      const { overdue } = wallet.latest;
-      if (!overdue) return [];
-      const { count, isCut = false, oldestAt } = overdue;
-      return [{ wallet: walletId(wallet), count, isCut, oldestAt: text(oldestAt) }];
-    }),
     removed: all
       .filter((wallet) => !known.includes(wallet))
       .map((wallet) => ({ wallet: walletId(wallet), withinRange: wallet.latest.withinRange })),

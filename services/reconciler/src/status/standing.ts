@@ -3,17 +3,17 @@ import type { Logger } from '@pesewa/runtime';
 import { METRIC_TIMEOUT_MS } from '../gauges.ts';
 import type { WindowPayments } from '../matching/payments.ts';
 import type { Audit } from '../steps/audit.ts';
+import type { StepStore } from '../steps/store.ts';
 import type { WalletStore } from '../wallets/store.ts';
-import type { SilentRails } from './silent-rails.ts';
 import type { StatusStore } from './store.ts';
 
 /** Where it is read. */
 export interface StandingDeps {
   readonly statusStore: StatusStore;
-  readonly wallets: Pick<WalletStore, 'wallets'>;
+  readonly wallets: Pick<WalletStore, 'wallets' | 'silent'>;
   readonly audit: Pick<Audit, 'show'>;
+  readonly stepStore: Pick<StepStore, 'followed'>;
   readonly payments: Pick<WindowPayments, 'oldestUncompared'>;
-  readonly silentRails: Pick<SilentRails, 'list'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -22,14 +22,16 @@ export interface StandingDeps {
 const LONG_OPEN_MS = 3_600_000;
 const POLL_OVERDUE_MS = 60_000;
 
-const readParts = ({ statusStore, wallets, audit, payments, silentRails }: StandingDeps, nowMs: number) => ({
+const readParts = ({ statusStore, wallets, audit, stepStore, payments }: StandingDeps, nowMs: number) => ({
   open: statusStore.countOpen(),
   oldestOpen: statusStore.oldestOpen(new Date(nowMs - LONG_OPEN_MS)),
-  silent: silentRails.list(),
+  silent: wallets.silent({ maxTimeMS: METRIC_TIMEOUT_MS }),
   polls: statusStore.duePolls(new Date(nowMs), new Date(nowMs - POLL_OVERDUE_MS)),
   breaks: statusStore.openBreaks(),
   comparison: wallets.wallets(undefined, { maxTimeMS: METRIC_TIMEOUT_MS }),
   coverage: audit.show(METRIC_TIMEOUT_MS),
+  followed: stepStore.followed(METRIC_TIMEOUT_MS),
+  awaitingLedger: statusStore.countAwaitingLedger(new Date(nowMs)),
   close: statusStore.lastClose(),
   uncompared: payments.oldestUncompared(),
 });

@@ -6,8 +6,7 @@ import { reconcilerDatabaseSchema } from '../database-schema.ts';
 import { awaited } from '../domain/tracked.ts';
 import { openWindowPayments } from '../matching/payments.ts';
 import { openWorkingStore, type WorkingStore } from '../store.ts';
-import type { RailWallets } from '../wallets/looks.ts';
-import { openSilentRails } from './silent-rails.ts';
+import { openWalletStore } from '../wallets/store.ts';
 import { openStatusStore, type StatusStore } from './store.ts';
 
 const resources = new AsyncDisposableStack();
@@ -134,18 +133,12 @@ it('finds the oldest open payment of each kind and state, and counts all and the
 });
 
 it('keeps since when a rail gives no answer, until it gives one', async () => {
-  let nowMs = at(1).getTime();
-  let answer: Awaited<ReturnType<RailWallets['balances']>> = { kind: 'unknown', why: 'timeout' };
-  const silent = openSilentRails(db, { nowMs: () => nowMs });
-  const rail = silent.noting({ name: 'upstream', balances: async () => answer });
-  await rail.balances();
-  nowMs = at(2).getTime();
-  answer = { kind: 'unknown', why: 'reset' };
-  expect(await rail.balances()).toEqual(answer);
-  expect(await silent.list()).toEqual([{ _id: 'upstream', since: at(1), why: 'reset' }]);
-  answer = { kind: 'answered', wallets: [] };
-  await rail.balances();
-  expect(await silent.list()).toEqual([]);
+  const wallets = openWalletStore(db);
+  await wallets.noteAnswer('upstream', at(1), 'timeout');
+  await wallets.noteAnswer('upstream', at(2), 'reset');
+  expect(await wallets.silent({})).toEqual([{ _id: 'upstream', since: at(1), why: 'reset' }]);
+  await wallets.noteAnswer('upstream', at(3));
+  expect(await wallets.silent({})).toEqual([]);
 });
 
 it('counts and sums the breaks that stand by kind and currency, without reading them or others', async () => {

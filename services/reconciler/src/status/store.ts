@@ -50,6 +50,8 @@ export type StatusStore = ReturnType<typeof openStatusStore>;
 
 /** Where counts of due polls and of long open payments end. */
 const COUNT_MAX = 10_000;
+/** Where counts of payments that wait for the ledger end. */
+const AWAITING_MAX = 1_000_000;
 /** How many long open payments are named. */
 const OVERDUE_SHOWN = 20;
 /** Every state, as one range of keys. */
@@ -70,6 +72,9 @@ export function openStatusStore(db: Db, polls: Collection<PollDocument>) {
       const [payout, collection] = await Promise.all([countOpen('payout'), countOpen('collection')]);
       return { payout, collection };
     },
+    /** Payments that lack an entry of the ledger after the grace time, and are not judged yet. */
+    countAwaitingLedger: (now: Date) =>
+      polls.countDocuments({ booksDueAt: { $lte: now } }, { limit: AWAITING_MAX, ...LIMITS }),
     /** The oldest open payments of each kind, and those that began before a time: however many are open, few keys are read. */
     oldestOpen: (overdueBefore: Date): Promise<readonly OldestOpen[]> =>
       Promise.all(paymentKinds.map((kind) => oldestOpen(polls, kind, overdueBefore))),

@@ -4,7 +4,7 @@ import { createLogger } from '@pesewa/runtime';
 import { createAutoAdvancingClock } from '@pesewa/testkit';
 import { Registry } from 'prom-client';
 import { describe, expect, it, vi } from 'vitest';
-import type { Sender, Waiting } from '../on-its-way.ts';
+import type { Sender } from '../on-its-way.ts';
 import { type Hop, haveArrived, startArrivals, ways } from './arrivals.ts';
 
 const uses = new Map<string, DeclaredMessaging>(
@@ -40,8 +40,8 @@ it.each([
     if (slept.length === pauses.length) closing.abort();
   };
   const messaging = { ends: async () => [], hasApplied: async () => false };
-  const onItsWay = { waiting: async () => [], hasLeft: async () => true };
-  const deps = { messaging, onItsWay, clock: { nowMs: () => 0, sleep }, pauseMs };
+  const markWaiting = async () => async () => true;
+  const deps = { messaging, markWaiting, clock: { nowMs: () => 0, sleep }, pauseMs };
   expect(await haveArrived(deps, ways.payout, closing.signal)).toBe(false);
   expect(slept).toEqual(pauses);
 });
@@ -53,12 +53,9 @@ it('the age of what is known to have arrived grows while an outbox can not be re
   const registry = new Registry();
   await using arrivals = startArrivals({
     messaging: { ends: async () => [], hasApplied: async () => true },
-    onItsWay: {
-      waiting: async () => {
-        looks();
-        return isReadable ? [] : undefined;
-      },
-      hasLeft: async () => true,
+    markWaiting: async () => {
+      looks();
+      return isReadable ? async () => true : undefined;
     },
     clock: { ...createAutoAdvancingClock(), nowMs: () => nowMs },
     logger: createLogger({ name: 'test', level: 'silent' }),
@@ -78,7 +75,7 @@ it('the age of what is known to have arrived grows while an outbox can not be re
   looks.mockClear();
   await expect.poll(() => looks.mock.calls.length).toBeGreaterThan(4);
   expect([await ageOf('payout'), await ageOf('collection')]).toEqual([90, 90]);
-  expect(arrivals.arrived('payout')).toBeNull();
+  expect(arrivals.arrived('payout')?.untilMs).toBe(before);
   expect(arrivals.arrivedUntilMs('payout')).toBe(before);
 });
 
@@ -102,19 +99,13 @@ function open() {
       },
       hasApplied: async (service: string) => applied[service],
     };
-    const onItsWay = {
-      waiting: async (of: readonly Sender[]) => {
-        const found = of.map((one) => ({ of: one, outboxRecords: outboxes[one] }));
-        return found.some(({ outboxRecords }) => outboxRecords === undefined)
-          ? undefined
-          : (found as readonly Waiting[]);
-      },
-      hasLeft: async (waiting: readonly Waiting[]) =>
-        waiting.every(({ of, outboxRecords }) => outboxRecords.every((id) => !outboxes[of]?.includes(id))),
+    const markWaiting = async (of: Sender) => {
+      const waiting = outboxes[of];
+      return waiting && (async () => waiting.every((id) => !outboxes[of]?.includes(id)));
     };
     const sleep = async () => (left.shift() ?? (() => closing.abort()))();
     const clock = { nowMs: () => 0, sleep };
-    const arrived = await haveArrived({ messaging, onItsWay, clock, pauseMs: 1 }, hops, closing.signal);
+    const arrived = await haveArrived({ messaging, markWaiting, clock, pauseMs: 1 }, hops, closing.signal);
     expect(left).toEqual([]);
     return arrived;
   };

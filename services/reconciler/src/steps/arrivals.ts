@@ -3,9 +3,9 @@ import type { Clock } from '@pesewa/kernel';
 import { type Messaging, startLoop } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import type { Registry } from 'prom-client';
-import { type ArrivedTime, arrivedAsOf, arrivedBy } from '../domain/arrived.ts';
+import { type ArrivedTime, arrivedBy } from '../domain/arrived.ts';
 import { ageSeconds, gauge } from '../gauges.ts';
-import type { OnItsWay, Sender } from '../on-its-way.ts';
+import type { MarkWaiting, Sender } from '../on-its-way.ts';
 
 /** A part of our messages' way: out of an outbox into a topic, and through the services that apply it. */
 export interface Hop {
@@ -51,7 +51,7 @@ const KAFKA_TIMEOUT_MS = 5_000;
 /** The dependencies of knowing what has arrived. */
 export interface ArrivalDeps {
   readonly messaging: Pick<Messaging, 'ends' | 'hasApplied'>;
-  readonly onItsWay: OnItsWay;
+  readonly markWaiting: MarkWaiting;
   readonly clock: Clock;
   /** The pause between two checks of a whole way, and between questions of what has not arrived soon. */
   readonly pauseMs: number;
@@ -76,11 +76,7 @@ export function startArrivals(
   },
 ) {
   const { clock, limitMs } = deps;
-  const times: Record<keyof typeof ways, ArrivedTime | null> = {
-    payout: null,
-    collection: null,
-    webhook: null,
-  };
+  const times: { -readonly [Kind in keyof typeof ways]?: ArrivedTime } = {};
   const startedMs = clock.nowMs();
   gauge({
     registry: deps.registry,
@@ -101,8 +97,8 @@ export function startArrivals(
     }),
   );
   return {
-    /** The period throughout which messages arrived, for payments of a kind; null if they do not now, or if that is unknown. */
-    arrived: (kind: PaymentKind) => arrivedAsOf(times[kind], clock.nowMs(), limitMs),
+    /** The newest period throughout which messages arrived, for payments of a kind; null if none is known. */
+    arrived: (kind: PaymentKind) => times[kind] ?? null,
     /** The newest time such that everything that was on its way then has arrived; without a kind, of both at their webhooks. */
     arrivedUntilMs: (kind: keyof typeof ways = 'webhook'): number | undefined => times[kind]?.untilMs,
     [Symbol.asyncDispose]: async () => {
@@ -116,7 +112,7 @@ export function startArrivals(
  * answer, and Kafka or a database that does not answer makes it false.
  */
 export async function haveArrived(
-  { messaging, onItsWay, clock, pauseMs }: ArrivalDeps,
+  { messaging, markWaiting, clock, pauseMs }: ArrivalDeps,
   hops: readonly Hop[],
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -129,8 +125,8 @@ export async function haveArrived(
     return found === true;
   };
   for (const { from, topic, by } of hops) {
-    const waiting = await onItsWay.waiting([from]);
-    if (!waiting || !(await until(() => onItsWay.hasLeft(waiting)))) return false;
+    const hasLeft = await markWaiting(from);
+    if (!hasLeft || !(await until(hasLeft))) return false;
     const ends = await messaging.ends([topic], KAFKA_TIMEOUT_MS);
     if (!ends) return false;
     for (const service of by)

@@ -125,7 +125,7 @@ describe('an audit of all open payments on real daemons (ADR 27)', () => {
     expect(await harness.postAs('ama', path, { resolution: 'restored' })).toMatchObject({ status: 200 });
     expect(await openBreaks(reference)).toEqual([]);
     await audit();
-    expect(await openBreaks(reference)).toEqual(['coverage.behind']);
+    await after(1, async () => expect(await openBreaks(reference)).toEqual(['coverage.behind']));
   });
 
   it('reads our open payments page by page, by their keys alone', async () => {

@@ -39,14 +39,9 @@ const lack = (...references: readonly string[]) =>
     const lacking = { _id: { $in: [...references] }, booksDueAt: { $exists: true } };
     expect(await polls().countDocuments(lacking)).toBe(references.length);
   });
-/** How many payments the ledger is waited for: those that nobody has looked at, and followed ones that are due again. */
-const showsAwaiting = async (first: number, ...again: readonly string[]) => {
-  const due = { dueAt: { $lte: new Date(nowMs()) } };
-  const steps = database().collection<{ readonly reference: string }>('steps');
-  const followed = (await steps.find(due).toArray()).map(({ reference }) => reference);
-  expect(followed).toEqual(expect.arrayContaining([...again]));
-  expect(await harness.metrics()).toContain(`\npayments_awaiting_ledger ${first + followed.length}\n`);
-};
+/** How many payments that nobody has looked at wait for the ledger. */
+const showsAwaiting = async (count: number) =>
+  expect(await harness.metrics()).toContain(`\npayments_awaiting_ledger ${count}\n`);
 const isDone = async (reference: string) =>
   expect(await database().collection('steps').countDocuments({ reference })).toBe(0);
 /** Waits until none of these does. */
@@ -177,7 +172,7 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     await harness.round('steps');
     await harness.round('steps');
     expect((await rowOf(reference))?.booksDueAt?.getTime()).toBeLessThan(nowMs());
-    await showsAwaiting(1, asked);
+    await showsAwaiting(1);
     for (const one of [asked, reference]) expect(await breaks(one)).toEqual([]);
     expect(about(reference, 'RepublishRequested')).toEqual([]);
     await release();

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { awaited } from '../domain/tracked.ts';
 import { called, fold, opened } from '../fixtures/verdicts.ts';
-import { type FollowedStep, findingOf, follow, found, lookFromMs, placeOf } from './following.ts';
+import { type FollowedStep, findingOf, follow, found, isResolved, lookFromMs, placeOf } from './following.ts';
 
-const limits = { limitMs: 1_000, booksGraceMs: 5_000, requestsMax: 3 };
+const limits = { limitMs: 1_000, requestsMax: 3 };
 const at = (ms: number) => new Date(ms);
 const overdue = { reference: 'po-1', kind: 'payout', step: 'hold' } as const;
 
 /** The step after so many checks, each made as soon as it was due, with the step unfinished each time. */
 function afterLooks(looks: number): { readonly step: FollowedStep; readonly news: readonly boolean[] } {
-  let step = found(overdue, limits, at(0));
+  let step = found(overdue, limits.limitMs, at(0));
   const news: boolean[] = [];
   for (let look = 0; look < looks; look += 1) {
     const next = follow(step, limits, step.dueAt);
@@ -21,17 +21,13 @@ function afterLooks(looks: number): { readonly step: FollowedStep; readonly news
 
 describe('an overdue step', () => {
   it('is asked for at once, and checked a limit later', () => {
-    expect(found(overdue, limits, at(5_000))).toEqual({
+    expect(found(overdue, limits.limitMs, at(5_000))).toEqual({
       ...overdue,
       since: at(5_000),
       requests: 1,
       dueAt: at(6_000),
       isReported: false,
     });
-  });
-
-  it('is checked a grace time later if it is an entry', () => {
-    expect(found({ ...overdue, step: 'entry' }, limits, at(0)).dueAt).toEqual(at(5_000));
   });
 
   it('is reported once, after the allowed number of requests, and asked for again and again', () => {
@@ -52,10 +48,10 @@ describe('an overdue step', () => {
   });
 
   it('is read a second time before anybody is asked, if its record may have changed at that moment', () => {
-    const end = found({ ...overdue, step: 'end' }, limits, at(0));
+    const end = found({ ...overdue, step: 'end' }, limits.limitMs, at(0));
     expect(end).toMatchObject({ requests: 0, dueAt: at(1_000) });
     expect(follow(end, limits, at(1_000))).toMatchObject({ isReported: false, requests: 1 });
-    const record = found({ ...overdue, step: 'record' }, limits, at(0));
+    const record = found({ ...overdue, step: 'record' }, limits.limitMs, at(0));
     expect(follow(record, limits, at(1_000))).toMatchObject({ isReported: true });
   });
 
@@ -79,6 +75,21 @@ describe('an overdue step', () => {
     const unknown = fold(awaited('co-1', 0), [called({ proven: true })]);
     expect(findingOf(entry, unknown)?.kind).toBe('callback.unknown_reference');
     expect(findingOf(entry, fold(unknown, [opened('collection')]))).toBeUndefined();
+  });
+
+  it('is resolved once people have resolved its break, or for good, or it is done', () => {
+    const hold = { ...found(overdue, 1_000, at(0)), isReported: true };
+    const payment = fold(awaited('po-1', 0), [opened('payout')]);
+    const broken = { ...payment, breaks: ['hold.unanswered'] };
+    expect([isResolved(hold, broken), isResolved(hold, payment), isResolved(hold, undefined)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(isResolved({ ...hold, isReported: false }, payment)).toBe(false);
+    const entry = { ...hold, step: 'entry' } as const;
+    const unknown = { ...awaited('po-1', 0), posted: true, breaks: ['books.unexplained_entry'] };
+    expect([isResolved(entry, unknown), isResolved(entry, awaited('po-1', 0))]).toEqual([true, true]);
   });
 
   it('is shown at the rail of a proven callback, whatever rails others name', () => {

@@ -1,8 +1,9 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { judgeBooks } from '../domain/books.ts';
 import type { BreakKind } from '../domain/break-kinds.ts';
-import { gapKinds } from '../domain/coverage.ts';
+import { gapKinds, type OwnerRecord } from '../domain/coverage.ts';
 import type { Finding } from '../domain/judging.ts';
+import { isFoundAgain } from '../domain/observing.ts';
 import type { Tracked } from '../domain/tracked.ts';
 
 /**
@@ -19,15 +20,21 @@ export const stepKinds = {
   delivery: 'webhook.missing',
 } as const satisfies Readonly<Record<string, BreakKind>>;
 
-/** A payment that has been at a step for too long. */
-export interface Overdue {
+/** A step of a payment. */
+export interface NamedStep {
   readonly reference: string;
   readonly kind: PaymentKind;
   readonly step: Step;
 }
 
+/** A payment that has been at a step for too long. */
+export interface Overdue extends NamedStep {
+  /** Its gateway's record, if that was read. */
+  readonly record?: OwnerRecord | undefined;
+}
+
 /** An overdue step that is followed. */
-export interface FollowedStep extends Overdue {
+export interface FollowedStep extends NamedStep {
   readonly since: Date;
   /** How often its owner was asked to publish again. */
   readonly requests: number;
@@ -35,16 +42,6 @@ export interface FollowedStep extends Overdue {
   readonly dueAt: Date;
   /** Whether people were shown it. */
   readonly isReported: boolean;
-}
-
-/** The limits for following steps. */
-export interface StepLimits {
-  /** The longest time that a step takes, and that an answer to a request takes; milliseconds. */
-  readonly limitMs: number;
-  /** The same of an entry: the ledger's grace time. */
-  readonly booksGraceMs: number;
-  /** After how many requests without effect a break is opened. */
-  readonly requestsMax: number;
 }
 
 /** A step about which the owner of a payment is asked: its event can be published again. */
@@ -58,10 +55,6 @@ export function isAsked(step: Step): step is AskedStep {
 const DOUBLINGS_MAX = 6;
 /** How long after the time in a record it may be committed and become visible. */
 const COMMIT_MS = 15_000;
-
-function limitMsOf(step: Step, { limitMs, booksGraceMs }: StepLimits): number {
-  return step === 'entry' ? booksGraceMs : limitMs;
-}
 
 /** After how long the report of an end counts as late: a check at the end's own time need not wait for it. */
 export function lateAfterMs(limitMs: number): number {
@@ -79,22 +72,28 @@ export function lookFromMs(seenUntilMs: number, limitMs: number): number {
 /**
  * A newly found overdue step: its owner is asked for the first time. An end and a record may have changed at this
  * moment, so they are read a second time before anybody is asked.
+ *
+ * @param limitMs how long an answer to a request may take
  */
-export function found(overdue: Overdue, limits: StepLimits, now: Date): FollowedStep {
-  const { step } = overdue;
-  const dueAt = new Date(now.getTime() + limitMsOf(step, limits));
+export function found({ reference, kind, step }: NamedStep, limitMs: number, now: Date): FollowedStep {
+  const dueAt = new Date(now.getTime() + limitMs);
   const requests = step === 'end' || !isAsked(step) ? 0 : 1;
-  return { ...overdue, since: now, requests, dueAt, isReported: false };
+  return { reference, kind, step, since: now, requests, dueAt, isReported: false };
 }
 
 /**
  * A step that is still unfinished when it is checked again. Requests continue with pauses that double up to a bound,
  * because its cause may be repaired.
+ *
+ * @param requestsMax after how many requests without effect people are shown it
  */
-export function follow(step: FollowedStep, limits: StepLimits, now: Date): FollowedStep {
-  const isReported = step.isReported || !isAsked(step.step) || step.requests >= limits.requestsMax;
-  const pauseMs = limitMsOf(step.step, limits) * 2 ** Math.min(step.requests, DOUBLINGS_MAX);
-  const dueAt = new Date(now.getTime() + pauseMs);
+export function follow(
+  step: FollowedStep,
+  { limitMs, requestsMax }: { readonly limitMs: number; readonly requestsMax: number },
+  now: Date,
+): FollowedStep {
+  const isReported = step.isReported || !isAsked(step.step) || step.requests >= requestsMax;
+  const dueAt = new Date(now.getTime() + limitMs * 2 ** Math.min(step.requests, DOUBLINGS_MAX));
   return { ...step, requests: step.requests + 1, dueAt, isReported };
 }
 
@@ -112,6 +111,13 @@ export function findingOf(
       ? `the payment is ${status} here, and its gateway has ${there}`
       : `${texts[step]}; published again ${requests} times without effect`;
   return { kind: stepKinds[step], amount, detail };
+}
+
+/** Whether nobody needs a reported step any more: people have resolved its break, or resolve it for good. */
+export function isResolved(step: FollowedStep, tracked: Tracked | undefined): boolean {
+  const kind = findingOf(step, tracked)?.kind;
+  if (!step.isReported || kind === undefined) return step.isReported;
+  return !isFoundAgain(kind) || tracked?.breaks.includes(kind) === false;
 }
 
 /** Where the break of a step is shown; of callbacks only a proven one says the rail. */

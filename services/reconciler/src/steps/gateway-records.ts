@@ -1,6 +1,5 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { Collection, Db, Document, Filter } from 'mongodb';
-import { inPagesBy } from '../batches.ts';
+import type { Collection, Db, Document } from 'mongodb';
 import type { OwnerRecord } from '../domain/coverage.ts';
 import type { RailFee } from '../handlers.ts';
 
@@ -65,26 +64,19 @@ export function openGatewayRecords(database: (name: string) => Db, railFee: Rail
 }
 
 function openRecords(collection: Collection<PaymentRow>, kind: PaymentKind, railFee: RailFee) {
-  const find = (filter: Filter<PaymentRow>, maxTimeMS = READ_TIMEOUT_MS) =>
-    collection.find(filter, { maxTimeMS }).project<PaymentRow>(FIELDS);
-  const read = async (references: readonly string[], maxTimeMS?: number) => {
-    // The references that a batch has reserved have no status.
-    const rows = find({ reference: { $in: [...references] }, status: { $exists: true } }, maxTimeMS);
-    const records = (await rows.toArray()).map((row) => recordOf(row, kind, railFee));
+  const read = async (references: readonly string[], maxTimeMS = READ_TIMEOUT_MS) => {
+    const rows = await collection
+      // The references that a batch has reserved have no status.
+      .find({ reference: { $in: [...references] }, status: { $exists: true } }, { maxTimeMS })
+      .project<PaymentRow>(FIELDS)
+      .toArray();
+    const records = rows.map((row) => recordOf(row, kind, railFee));
     return new Map(records.map((record) => [record.reference, record]));
   };
   return {
     kind,
+    collection,
     find: (references: readonly string[]) => read(references),
-    /** The open ones that were accepted within a period, in that order. */
-    open: async function* open($gte: Date, $lte: Date): AsyncGenerator<readonly OwnerRecord[]> {
-      const status = kind === 'payout' ? 'INITIALIZED' : 'PENDING';
-      const period = { $gte, $lte };
-      for await (const page of inPagesBy('acceptedAt', 'reference', period, (where) =>
-        find({ status, ...where }),
-      ))
-        yield page.map((row) => recordOf(row, kind, railFee));
-    },
     /** When the rail accepted a payment, in milliseconds; null if it did not. */
     findTakenOnAtMs: async (reference: string) =>
       (await read([reference], ACCEPTANCE_TIMEOUT_MS)).get(reference)?.takenOnAtMs ?? null,

@@ -7,14 +7,13 @@ import {
   type Transaction,
   takeLease,
 } from '@pesewa/messaging';
-import type { Logger, ReportProcessed } from '@pesewa/runtime';
+import type { Logger } from '@pesewa/runtime';
+import { commitEach } from '../batches.ts';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
-import { judgeBooks } from '../domain/books.ts';
-import type { BreakKind } from '../domain/break-kinds.ts';
 import type { OwnerRecord } from '../domain/coverage.ts';
+import type { Finding } from '../domain/judging.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
-import type { Tracked } from '../domain/tracked.ts';
 import type { WorkingStore } from '../store.ts';
 import type { WorkingSet } from '../working-set.ts';
 import type { Arrivals } from './arrivals.ts';
@@ -24,10 +23,12 @@ import {
   follow,
   found,
   isAsked,
+  isResolved,
   lookFromMs,
+  type NamedStep,
   type Overdue,
   placeOf,
-  type StepLimits,
+  type Step,
   stepKinds,
 } from './following.ts';
 import type { RequestRepublication } from './request.ts';
@@ -35,7 +36,7 @@ import { type StepStore, stepId } from './store.ts';
 import type { StepWatch } from './watches.ts';
 
 /** The dependencies of following steps. */
-export interface StepDeps extends StepLimits, Pick<Arrivals, 'arrivedUntilMs'> {
+export interface StepDeps extends Pick<Arrivals, 'arrivedUntilMs'> {
   readonly watches: readonly StepWatch[];
   readonly stepStore: StepStore;
   readonly store: Pick<WorkingStore, 'load' | 'save'>;
@@ -43,23 +44,25 @@ export interface StepDeps extends StepLimits, Pick<Arrivals, 'arrivedUntilMs'> {
   readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit'>;
   readonly requestRepublication: RequestRepublication;
+  /** After how many requests without effect a break is opened. */
+  readonly requestsMax: number;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What is written: a newly found overdue step, or one that was checked again. */
-type Item =
-  | { readonly overdue: Overdue; readonly step?: never }
-  | {
-      readonly step: FollowedStep;
-      readonly stands: boolean;
-      /** The payment in its gateway's records, if that was read. */
-      readonly record: OwnerRecord | undefined;
-    };
+/** A page of payments that were looked at, or whose followed steps were due. */
+interface Page extends Pick<StepWatch, 'limitMs'> {
+  /** Those that have been at a step for too long. */
+  readonly overdue: readonly Overdue[];
+  /** The followed steps that were due; undefined of a look. */
+  readonly due?: readonly FollowedStep[];
+}
 
 const LEASE = { name: 'steps', durationMs: 15_000 } as const;
 const BATCH = 200;
+/** Why a reported step is shown no more. */
+const DONE = 'the step is done: the missing event has arrived';
 
 /**
  * Finds payments at a step of ours for too long, asks their owners to publish again what their records prove, and shows
@@ -71,25 +74,28 @@ const BATCH = 200;
  */
 export function startSteps(deps: StepDeps): Loop {
   const { messaging, logger, arrivedUntilMs } = deps;
-  const writing = messaging.groupCommit<Item, void>('reconciler.steps', async (items, transaction) => {
-    await write(deps, items, transaction);
-    return items.map(() => undefined);
-  });
+  const commit = commitEach(messaging, 'reconciler.steps', (page: Page, transaction) =>
+    write(deps, page, transaction),
+  );
   return startLoop({
     ...deps,
     name: 'reconciler steps',
     round: async (signal, processed) => {
       if (!(await takeLease(leasesOf(messaging.db), { ...LEASE, owner: messaging.owner }))) return false;
+      const take = async (page: Page) => {
+        const { overdue, due = overdue } = page;
+        if (due.length > 0) await commit(page);
+        processed(due.length);
+      };
       for (const watch of deps.watches) {
         const untilMs = arrivedUntilMs(watch.kind);
         if (untilMs === undefined) continue;
         // One gateway's database must not delay the others' payments.
-        await lookAt(deps, watch, untilMs, { submit: writing.submit, processed, signal }).catch(
-          (error: unknown) =>
-            logger.error(
-              { err: error, watch: Object.keys(watch.looks) },
-              'steps could not be looked at; the next round does',
-            ),
+        await check(deps, watch, untilMs, { take, signal }).catch((error: unknown) =>
+          logger.error(
+            { err: error, watch: Object.keys(watch.looks) },
+            'steps could not be looked at; the next round does',
+          ),
         );
       }
       return false;
@@ -97,28 +103,20 @@ export function startSteps(deps: StepDeps): Loop {
   });
 }
 
-/** Looks at the payments of a watch, of which everything that was on its way until a time has arrived. */
-async function lookAt(
-  { stepStore, clock, ...deps }: StepDeps,
+/** Checks the payments of a watch, of which everything that was on its way until a time has arrived. */
+async function check(
+  { stepStore, clock }: StepDeps,
   watch: StepWatch,
   untilMs: number,
-  round: {
-    readonly submit: (item: Item) => Promise<unknown>;
-    readonly processed: ReportProcessed;
-    readonly signal: AbortSignal;
-  },
+  round: { readonly take: (page: Page) => Promise<void>; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { limitMs } = deps;
-  const submit = async (items: readonly Item[]) => {
-    await Promise.all(items.map(round.submit));
-    round.processed(items.length);
-  };
-  const to = new Date(untilMs - (watch.overdueAfterMs ?? limitMs));
+  const { limitMs, judge } = watch;
+  const to = new Date(untilMs - watch.overdueAfterMs);
   for (const [name, look] of Object.entries(watch.looks)) {
     const mark = await stepStore.mark(name, new Date(clock.nowMs()));
     const from = new Date(lookFromMs(mark.until.getTime(), limitMs));
-    for await (const { overdue, until } of look(from, to)) {
-      await submit(overdue.map((one) => ({ overdue: one })));
+    for await (const { references, until } of look(from, to)) {
+      await round.take({ limitMs, overdue: await judge(references) });
       await stepStore.setMark(mark, until);
       if (round.signal.aborted) return;
     }
@@ -128,92 +126,70 @@ async function lookAt(
   let due: readonly FollowedStep[];
   do {
     due = await stepStore.due(watch, new Date(untilMs), BATCH);
-    const standing = due.length > 0 ? await watch.standing(due) : new Map<FollowedStep, undefined>();
-    await submit(due.map((step) => ({ step, stands: standing.has(step), record: standing.get(step) })));
+    const overdue = due.length > 0 ? await judge(due.map(({ reference }) => reference)) : [];
+    await round.take({ limitMs, overdue, due });
   } while (due.length === BATCH && !round.signal.aborted);
 }
 
-async function write(deps: StepDeps, items: readonly Item[], transaction: Transaction): Promise<void> {
-  const { store, stepStore, requestRepublication, clock, requestsMax } = deps;
+async function write(deps: StepDeps, page: Page, transaction: Transaction): Promise<void> {
+  const { store, stepStore, requestsMax } = deps;
+  const { limitMs, overdue, due = [] } = page;
   const { session } = transaction;
-  const now = new Date(clock.nowMs());
-  const named = items.map((item) => item.step ?? item.overdue);
+  const now = new Date(deps.clock.nowMs());
+  const named = page.due ?? overdue;
   const known = await stepStore.load(named, session);
   const references = named.map(({ reference }) => reference);
   const payments = new Map(await store.load(references, session));
-  const kept = new Map<string, FollowedStep>();
+  const kept: FollowedStep[] = [];
   const done: FollowedStep[] = [];
   const reports: BreakReport[] = [];
   const taken: OwnerRecord[] = [];
-  const keep = (step: FollowedStep) => {
-    kept.set(stepId(step), step);
-    const { reference, kind } = step;
-    if (isAsked(step.step) && step.requests > 0)
-      requestRepublication({ reference, kind, step: step.step }, transaction);
-  };
-  const report = (step: FollowedStep) => {
-    const tracked = payments.get(step.reference);
+  const report = ({ reference }: NamedStep, finding: Finding) =>
+    reports.push(toFoundBreak(reference, finding, placeOf(payments.get(reference)), now));
+  for (const one of page.due ? [] : overdue) {
+    const tracked = payments.get(one.reference);
+    const before = known.get(stepId(one));
+    const step = found(one, limitMs, now);
     const finding = findingOf(step, tracked);
-    if (finding) reports.push(toFoundBreak(step.reference, finding, placeOf(tracked), now));
-  };
-  for (const item of items) {
-    const id = stepId(item.step ?? item.overdue);
-    const before = known.get(id);
-    if (!item.step) {
-      const { overdue } = item;
-      const isEntry = overdue.step === 'entry';
-      const step = found(overdue, deps, now);
-      // People may have resolved its break, which an audit opens again; what stands is no news.
-      if (before?.isReported && isBreakGone(payments, overdue)) report(before);
-      const lacks = isEntry ? takeEntry(payments, overdue) : undefined;
-      const isNew = isEntry ? lacks !== undefined : !before && !kept.has(id);
-      // What only a callback names may be nobody's: there is nothing to publish, and nothing was lost.
-      if (lacks === 'callback.unknown_reference') report(step);
-      else if (isNew) keep(step);
-      continue;
-    }
-    const { step, stands, record } = item;
+    // What is followed is looked at no more.
+    if (one.step === 'entry' && tracked) payments.set(one.reference, { ...tracked, booksDueAtMs: null });
+    if (!finding || (before && !isResolved(before, tracked))) continue;
+    // What only a callback names may be nobody's: there is nothing to publish, and nothing was lost.
+    if (finding.kind === 'callback.unknown_reference') report(one, finding);
+    else kept.push(step);
+  }
+  const standing = new Map(overdue.map((one) => [stepId(one), one]));
+  for (const step of due) {
+    const tracked = payments.get(step.reference);
+    const one = standing.get(stepId(step));
     // Another replica has checked it meanwhile.
-    if (before?.dueAt.getTime() !== step.dueAt.getTime()) continue;
-    const isLacking = (step.step === 'opening' || step.step === 'end') && step.requests >= requestsMax;
-    if (!stands) {
+    if (known.get(stepId(step))?.dueAt.getTime() !== step.dueAt.getTime()) continue;
+    if (!one || isResolved(step, tracked)) {
       done.push(step);
-      if (step.isReported && step.step !== 'entry') {
-        const resolution = 'the step is done: the missing event has arrived';
-        reports.push(toWithdrawal(step.reference, { kind: stepKinds[step.step], resolution }, now));
-      }
-    } else if (isLacking && record) {
+      if (!one && step.isReported && step.step !== 'entry')
+        reports.push(toWithdrawal(step.reference, { kind: stepKinds[step.step], resolution: DONE }, now));
+    } else if (isGap(step.step) && one.record && step.requests >= requestsMax) {
       done.push(step);
-      taken.push(record);
+      taken.push(one.record);
     } else {
-      const next = follow(step, deps, now);
-      keep(next);
-      if (next.isReported && !step.isReported) report(next);
+      const next = follow(step, { limitMs, requestsMax }, now);
+      const finding = findingOf(next, tracked);
+      kept.push(next);
+      if (finding && next.isReported && !step.isReported) report(next, finding);
     }
   }
-  await stepStore.save([...kept.values()], done, session);
+  for (const { reference, kind, step, requests } of kept)
+    if (isAsked(step) && requests > 0) deps.requestRepublication({ reference, kind, step }, transaction);
+  await stepStore.save(kept, done, session);
   await applyReports(deps.breaks, reports, payments, transaction);
   await store.save([...payments.values()], session);
   // Openings and ends that never came are taken from the gateways' records, each with a break.
-  const name = 'the record of its gateway';
   const observed = taken.map((record) => ({
     reference: record.reference,
     eventId: null,
-    observation: { kind: 'audited', name, record } as const,
+    observation: { kind: 'audited', name: 'the record of its gateway', record } as const,
   }));
   await deps.workingSet.apply(observed, transaction);
 }
 
-/** Whether people have resolved the break of a payment's step, as far as the payment shows it. */
-function isBreakGone(payments: ReadonlyMap<string, Tracked>, { reference, step }: Overdue): boolean {
-  return step !== 'entry' && payments.get(reference)?.breaks.includes(stepKinds[step]) === false;
-}
-
-/** How a payment still differs from its entries, if nobody was told or asked; notes that this is done from now on. */
-function takeEntry(payments: Map<string, Tracked>, { reference }: Overdue): BreakKind | undefined {
-  const tracked = payments.get(reference);
-  if (!tracked || tracked.booksDueAtMs === null) return undefined;
-  payments.set(reference, { ...tracked, booksDueAtMs: null });
-  const finding = judgeBooks(tracked);
-  return finding && !tracked.breaks.includes(finding.kind) ? finding.kind : undefined;
-}
+const isGap = (step: Step) => step === 'opening' || step === 'end';

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
-import type { AnyBulkWriteOperation, ClientSession, CountDocumentsOptions, Db } from 'mongodb';
-import type { FollowedStep, Step } from './following.ts';
+import type { AnyBulkWriteOperation, ClientSession, Db } from 'mongodb';
+import type { FollowedStep, NamedStep, Step } from './following.ts';
 
 /** A followed step as MongoDB holds it. */
 interface StepDocument extends FollowedStep {
@@ -17,14 +17,11 @@ interface MarkDocument {
   readonly wholeAt?: Date;
 }
 
-/** A step of a payment. */
-type Named = Pick<FollowedStep, 'reference' | 'step'>;
-
 /** The followed steps; a payment in order has none. */
 export type StepStore = ReturnType<typeof openStepStore>;
 
 /** The id of a step of a payment. */
-export function stepId({ reference, step }: Named): string {
+export function stepId({ reference, step }: NamedStep): string {
   return `${reference}/${step}`;
 }
 
@@ -48,16 +45,13 @@ export function openStepStore(db: Db) {
     },
     /** The existing ones among these, by {@link stepId}. */
     load: async (
-      wanted: readonly Named[],
+      wanted: readonly NamedStep[],
       session: ClientSession,
     ): Promise<ReadonlyMap<string, FollowedStep>> => {
       const found = await steps.find({ _id: { $in: wanted.map(stepId) } }, { session }).toArray();
       return new Map(found.map((step) => [step._id, step]));
     },
-    /** How many of a step are due. */
-    countDue: (step: Step, before: Date, options: CountDocumentsOptions): Promise<number> =>
-      steps.countDocuments({ step, dueAt: { $lte: before } }, options),
-    save: async (followed: readonly FollowedStep[], done: readonly Named[], session: ClientSession) => {
+    save: async (followed: readonly FollowedStep[], done: readonly NamedStep[], session: ClientSession) => {
       const writes: AnyBulkWriteOperation<StepDocument>[] = [
         ...followed.map((replacement) => ({
           replaceOne: { filter: { _id: stepId(replacement) }, replacement, upsert: true },

@@ -13,25 +13,37 @@ interface Row {
   readonly terms: { readonly kind: string };
 }
 
+const LIMIT_MS = 60_000;
+
+/** A cursor that gives these. */
+const cursor = (found: readonly object[]) => {
+  const chain = { project: () => chain, sort: () => chain, limit: () => chain, toArray: async () => found };
+  return chain;
+};
+
+interface Asked {
+  readonly _id?: { readonly $in: readonly string[] };
+  readonly $and?: readonly [object, { readonly endedAt: { readonly $gte: Date } | Date }];
+}
+
 /** Collections that answer the search for webhooks: the payments that have ended, and the existing webhooks. */
 function openWatch(rows: readonly Row[], webhooks: readonly string[]) {
-  const cursor = (found: readonly object[]) => {
-    const chain = { project: () => chain, sort: () => chain, limit: () => chain, toArray: async () => found };
-    return chain;
-  };
   const polls = {
-    find: ({ endedAt }: { readonly endedAt: { readonly $gte: Date } | Date }) =>
-      cursor('$gte' in endedAt ? rows.filter((row) => row.endedAt >= endedAt.$gte) : []),
+    find: ({ _id, $and }: Asked) => {
+      if (_id) return cursor(rows.filter((row) => _id.$in.includes(row._id)));
+      const endedAt = $and?.[1].endedAt ?? to;
+      return cursor('$gte' in endedAt ? rows.filter((row) => row.endedAt >= endedAt.$gte) : []);
+    },
   };
   const deliveries = {
-    find: ({ _id }: { readonly _id: { readonly $in: readonly string[] } }) =>
-      cursor(_id.$in.filter((id) => webhooks.includes(id)).map((id) => ({ _id: id }))),
+    find: ({ _id }: Asked) =>
+      cursor(webhooks.filter((id) => _id?.$in.includes(id)).map((id) => ({ _id: id }))),
   };
-  const look = watchWebhooks(deliveries as never, polls as never).looks['webhook'];
+  const { looks, judge } = watchWebhooks(deliveries as never, polls as never, LIMIT_MS);
   return async (from: Date) => {
     const found: string[] = [];
-    for await (const { overdue } of look?.(from, to) ?? [])
-      found.push(...overdue.map((one) => one.reference));
+    for await (const { references } of looks['webhook']?.(from, to) ?? [])
+      found.push(...(await judge(references)).map((one) => one.reference));
     return found;
   };
 }
@@ -61,19 +73,17 @@ it('a hold is followed while it is unanswered, and an end that our open payment 
   const rows = ['po-held', 'po-over'].map((_id) => ({ _id, reference: _id, ...began, terms: {} }));
   const ours = rows.map((row) => ({ ...row, status: 'open' }));
   const [held, over] = rows.map((row) => ({ ...row, status: 'INITIALIZED', step: 'accepted' }));
-  const found = (of: readonly object[]) => {
-    const chain = { project: () => chain, sort: () => chain, limit: () => chain, toArray: async () => of };
-    return chain;
-  };
-  const records = { find: () => found([held ?? {}, { ...over, status: 'COMPLETED' }]) };
+  const records = { find: () => cursor([held ?? {}, { ...over, status: 'COMPLETED' }]) };
   const database = () => ({ collection: () => records }) as never;
   const [payouts] = openGatewayRecords(database, () => 0n);
-  const { looks, standing } = watchOpen(payouts, { find: () => found(ours) } as never);
+  const { looks, judge } = watchOpen(payouts, { find: () => cursor(ours) } as never, LIMIT_MS);
   const steps: object[] = [];
-  for await (const { overdue } of looks['payout of ours']?.(new Date(0), to) ?? []) steps.push(...overdue);
-  const hold = { reference: 'po-held', kind: 'payout', step: 'hold' } as const;
-  expect(steps).toEqual([hold, { reference: 'po-over', kind: 'payout', step: 'end' }]);
-  const followed = { ...hold, since: to, requests: 1, dueAt: to, isReported: false };
-  const still = await standing([followed, { ...followed, step: 'opening' }]);
-  expect([...still]).toMatchObject([[followed, { reference: 'po-held', status: 'open' }]]);
+  for await (const { references, until } of looks['payout of ours']?.(new Date(0), to) ?? []) {
+    expect(until).toEqual(to);
+    steps.push(...(await judge(references)));
+  }
+  expect(steps).toMatchObject([
+    { reference: 'po-held', kind: 'payout', step: 'hold', record: { status: 'open' } },
+    { reference: 'po-over', kind: 'payout', step: 'end', record: { status: 'completed' } },
+  ]);
 });

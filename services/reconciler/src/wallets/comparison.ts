@@ -1,13 +1,11 @@
-import { displayAmount } from '@pesewa/kernel';
+import { DAY_MS, displayAmount } from '@pesewa/kernel';
 import { idOf, type Messaging, type Transaction } from '@pesewa/messaging';
 import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
-import { candidatesOf } from '../domain/candidates.ts';
-import { whyBackInRange } from '../domain/drift.ts';
+import { type Candidate, candidatesOf } from '../domain/candidates.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import { driftMeasured } from '../events.ts';
-import { oneAtATime } from '../replica-jobs.ts';
 import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
 import { type RunDocument, type WalletDocument, type WalletStore, walletId } from './store.ts';
 import type { PaymentsAtRail } from './suspects.ts';
@@ -18,8 +16,8 @@ export type Comparison = ReturnType<typeof createComparison>;
 const DRIFT = 'wallet.drift';
 /** How many open breaks are searched for explanations of a drift. */
 const BREAKS_MAX = 200;
-/** The search for explanations begins a little before the wallet was last in range. */
-const SUSPECTED = { beforeMs: 900_000, usualMs: 86_400_000, longestMs: 7 * 86_400_000 } as const;
+/** The search for explanations begins so long before the wallet was first found unexplained. */
+const SUSPECTED_BEFORE_MS = DAY_MS;
 
 /** The dependencies of a comparison. */
 export interface ComparisonDeps extends LookDeps {
@@ -30,8 +28,6 @@ export interface ComparisonDeps extends LookDeps {
   readonly rails: readonly RailWallets[];
   /** How long a difference within the range may be unexplained before it is a break. */
   readonly unexplainedMaxMs: number;
-  /** For how long a rail takes at most to end a payment. */
-  readonly openMaxMs: number;
 }
 
 /** Builds the {@link Comparison}. */
@@ -47,47 +43,32 @@ export function createComparison(deps: ComparisonDeps) {
 
   return {
     /** Compares every wallet that a rail or our books name now; gives the results. */
-    run: oneAtATime(async (): Promise<readonly RunDocument[]> => {
+    run: async (): Promise<readonly RunDocument[]> => {
       const found: RunDocument[] = [];
       for (const rail of deps.rails) {
-        const explained = await explain(deps, await lookAtWallets(deps, rail));
+        const runs = await lookAtWallets(deps, rail);
+        const explained = await Promise.all(
+          runs.map(async (run) => ({ ...run, candidates: await candidates(deps, run) })),
+        );
         if (explained.length > 0) found.push(...(await recording.submit(explained)));
       }
       return found;
-    }),
+    },
   };
 }
 
-/** Names the payments that could explain what is unexplained, and those that widen the range for too long. */
-async function explain(deps: ComparisonDeps, runs: readonly RunDocument[]): Promise<readonly RunDocument[]> {
-  const [first] = runs;
-  if (!first) return runs;
-  const overdue = await deps.payments.overdue(first.rail, new Date(deps.clock.nowMs() - deps.openMaxMs));
-  const known = new Map((await deps.wallets.wallets(first.rail)).map((wallet) => [wallet._id, wallet]));
-  return Promise.all(
-    runs.map(async (run) => {
-      const ofWallet = overdue.get(run.currency);
-      const candidates = run.unexplained === 0n ? [] : await suspect(deps, run, known.get(walletId(run)));
-      return { ...run, ...(ofWallet && { overdue: ofWallet }), candidates };
-    }),
-  );
-}
-
 /** The payments that could explain what a run cannot. */
-async function suspect(deps: ComparisonDeps, run: RunDocument, wallet: WalletDocument | undefined) {
+async function candidates(deps: ComparisonDeps, run: RunDocument): Promise<readonly Candidate[]> {
   const { rail, currency, withinRange, drift, unexplained, at } = run;
+  if (unexplained === 0n) return [];
   // The likeliest first: within the range what is left beside payments in flight has no sign.
   const differences = withinRange ? [drift, unexplained, -unexplained] : [unexplained];
-  const sinceMs = (wallet?.inRangeAt?.getTime() ?? at.getTime() - SUSPECTED.usualMs) - SUSPECTED.beforeMs;
-  const endedSince = new Date(Math.max(sinceMs, at.getTime() - SUSPECTED.longestMs));
-  const sizes = differences.map((minor) => (minor < 0n ? -minor : minor));
-  const suspects = await deps.payments.suspects({ rail, currency, sizes, endedSince });
+  const wallet = (await deps.wallets.wallets(rail)).find(({ _id }) => _id === walletId(run));
+  const since = wallet?.latest.unexplainedSince ?? at;
+  const ended = await deps.payments.ended(rail, currency, new Date(since.getTime() - SUSPECTED_BEFORE_MS));
   const { items } = await deps.breaks.list({ status: 'unresolved', currency, limit: BREAKS_MAX });
-  return candidatesOf(
-    differences,
-    suspects,
-    items.filter(({ kind }) => kind !== DRIFT),
-  );
+  const others = items.filter(({ kind }) => kind !== DRIFT);
+  return candidatesOf(differences, ended, others);
 }
 
 /**
@@ -113,17 +94,19 @@ async function record(
     // second transaction sees what the first one found.
     if (before && before.latest.at > run.at) continue;
     const isOut = isReported(run, before, deps);
-    wallets.push(afterRun(run, before, isOut));
+    const lastOut = isOut ? run : before?.lastOut;
+    const { rail, currency } = run;
+    wallets.push({ _id: walletId(run), rail, currency, latest: run, ...(lastOut && { lastOut }) });
     const cause = { eventId: idOf(event) };
     if (isOut) reports.push({ ...driftBreak(run), cause });
     else if (before?.lastOut && run.finding === 'explained') {
-      const resolution = whyBackInRange(before.lastOut, run, (minor) => displayAmount(minor, run.currency));
+      const balance = displayAmount(run.railBalance, currency);
+      const resolution = `the wallet is explained again: the rail has ${balance}, our float ${displayAmount(run.float, currency)}`;
       const gone = { kind: DRIFT, resolution, cause } as const;
       reports.push(toWithdrawal(walletId(run), gone, new Date(deps.clock.nowMs())));
     }
   }
-  await deps.wallets.recordRuns(runs, session);
-  await deps.wallets.saveWallets(wallets, session);
+  await deps.wallets.record(runs, wallets, session);
   await applyReports(deps.breaks, reports, new Map(), transaction);
   return runs;
 }
@@ -147,20 +130,6 @@ function isReported(
   if (run.finding !== 'unexplained_within_range') return false;
   const wasReported = before?.lastOut !== undefined && before.lastOut.at >= unexplainedSince;
   return wasReported || at.getTime() - unexplainedSince.getTime() >= unexplainedMaxMs;
-}
-
-function afterRun(run: RunDocument, before: WalletDocument | undefined, hasBreak: boolean): WalletDocument {
-  const { rail, currency, at } = run;
-  const lastOut = hasBreak ? run : before?.lastOut;
-  const inRangeAt = run.finding === 'explained' ? at : before?.inRangeAt;
-  return {
-    _id: walletId(run),
-    rail,
-    currency,
-    latest: run,
-    ...(lastOut && { lastOut }),
-    ...(inRangeAt && { inRangeAt }),
-  };
 }
 
 /** Within the range a break has no amount: how much is missing, and which way, is known once the payments have ended. */

@@ -1,9 +1,9 @@
 import type { Messaging } from '@pesewa/messaging';
 import type { Rail } from '@pesewa/rails';
 import type { ServiceScope } from '@pesewa/runtime';
-import { judgeLooks } from '../domain/drift.ts';
-import type { OnItsWay } from '../on-its-way.ts';
-import type { Float, RunDocument, WalletStore } from './store.ts';
+import { type FloatTotals, judgeLooks } from '../domain/drift.ts';
+import type { MarkWaiting } from '../on-its-way.ts';
+import type { RunDocument, WalletStore } from './store.ts';
 import type { InFlight, PaymentsAtRail } from './suspects.ts';
 
 /** The part of a rail that comparing its wallets needs. */
@@ -11,9 +11,9 @@ export type RailWallets = Pick<Rail, 'name' | 'balances'>;
 
 /** The dependencies of looking at wallets. */
 export interface LookDeps extends Pick<ServiceScope<object>, 'clock' | 'ids' | 'logger'> {
-  readonly wallets: Pick<WalletStore, 'floats' | 'wallets'>;
+  readonly wallets: Pick<WalletStore, 'floats' | 'wallets' | 'noteAnswer'>;
   readonly payments: Pick<PaymentsAtRail, 'inFlight'>;
-  readonly onItsWay: OnItsWay;
+  readonly markWaiting: MarkWaiting;
   readonly messaging: Pick<Messaging, 'caughtUp'>;
   readonly pauseMs: number;
 }
@@ -28,26 +28,21 @@ const SENT_PAUSE_MS = 100;
 /** The services whose messages report incoming money: callbacks, collections, orders. */
 const SENDERS = ['ingress', 'collections', 'ledger'] as const;
 const OWN_TOPICS = ['payouts', 'collections', 'ledger'] as const;
-const NO_FLOAT: Float = { credits: 0n, debits: 0n, ordered: 0n };
+const NO_FLOAT: FloatTotals = { credits: 0n, debits: 0n };
 const NOT_IN_FLIGHT: InFlight = { mayDebit: 0n, mayCredit: 0n, payments: [] };
 
 /** One answer of a rail, and the books around it; both by currency. */
-interface Look {
+interface Look extends Awaited<ReturnType<typeof readBooks>> {
   readonly at: Date;
-  readonly before: ReadonlyMap<string, Float>;
+  readonly before: ReadonlyMap<string, FloatTotals>;
   readonly reported: ReadonlyMap<string, bigint>;
-  readonly books: AllBooks;
-}
-
-interface AllBooks {
-  readonly after: ReadonlyMap<string, Float>;
-  readonly inFlight: ReadonlyMap<string, InFlight>;
 }
 
 /**
  * Looks at a rail's wallets, three times at most, until all are within range and no payment was posted during the look
- * that could hide a difference (ADR 28); nothing if the rail or our own topics don't answer. A wallet that stays out of range is judged by books with everything that our services knew when
- * the rail last answered; if those can't be had, nothing is made of it.
+ * that could hide a difference (ADR 28); nothing if the rail or our own topics don't answer. A wallet that stays out of
+ * range is judged by books with everything that our services knew when the rail last answered; if those can't be had,
+ * nothing is made of it.
  */
 export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<readonly RunDocument[]> {
   const earlier: Look[] = [];
@@ -66,7 +61,7 @@ export async function lookAtWallets(deps: LookDeps, rail: RailWallets): Promise<
     runs = judged(last);
   }
   if (!runs.some(isOut)) return runs;
-  if (await isLevel(deps)) return judged({ ...last, books: await readBooks(deps, rail) });
+  if (await isLevel(deps)) return judged({ ...last, ...(await readBooks(deps, rail)) });
   deps.logger.warn(
     { rail: rail.name, wallets: runs.filter(isOut).map(({ currency }) => currency) },
     'wallets are out of range, but what our services know is not all here: nothing is made of it yet',
@@ -88,6 +83,7 @@ async function look(deps: LookDeps, rail: RailWallets): Promise<Look | undefined
   const at = new Date(deps.clock.nowMs());
   const before = await deps.wallets.floats(rail.name);
   const balances = await rail.balances();
+  await deps.wallets.noteAnswer(rail.name, at, balances.kind === 'unknown' ? balances.why : undefined);
   if (balances.kind === 'unknown') {
     deps.logger.warn(
       { rail: rail.name, why: balances.why },
@@ -102,10 +98,10 @@ async function look(deps: LookDeps, rail: RailWallets): Promise<Look | undefined
   const reported = new Map<string, bigint>();
   for (const { currency, minor } of balances.wallets)
     reported.set(currency, (reported.get(currency) ?? 0n) + minor);
-  return { at, before, reported, books: await readBooks(deps, rail) };
+  return { at, before, reported, ...(await readBooks(deps, rail)) };
 }
 
-async function readBooks({ payments, wallets }: LookDeps, { name }: RailWallets): Promise<AllBooks> {
+async function readBooks({ payments, wallets }: LookDeps, { name }: RailWallets) {
   // In flight is read before floats: a payment posted in between counts twice, which only widens the range.
   const inFlight = await payments.inFlight(name);
   return { inFlight, after: await wallets.floats(name) };
@@ -115,16 +111,17 @@ async function readBooks({ payments, wallets }: LookDeps, { name }: RailWallets)
  * Waits until we have applied everything that our services knew at the call: what waited in their outboxes is in Kafka,
  * and we have applied it. False if that takes too long or can't be known.
  */
-async function isLevel({ onItsWay, messaging, clock }: LookDeps): Promise<boolean> {
+async function isLevel({ markWaiting, messaging, clock }: LookDeps): Promise<boolean> {
   const deadlineMs = clock.nowMs() + SENT_TIMEOUT_MS;
-  const waiting = await onItsWay.waiting(SENDERS);
-  for (;;) {
-    const hasLeft = waiting && (await onItsWay.hasLeft(waiting));
-    if (hasLeft === undefined) return false;
-    if (hasLeft) return messaging.caughtUp([...OWN_TOPICS, 'railCallbacks'], CAUGHT_UP_TIMEOUT_MS);
-    if (clock.nowMs() >= deadlineMs) return false;
-    await clock.sleep(SENT_PAUSE_MS);
+  for (const hasLeft of await Promise.all(SENDERS.map(markWaiting))) {
+    let left = await hasLeft?.();
+    while (left === false && clock.nowMs() < deadlineMs) {
+      await clock.sleep(SENT_PAUSE_MS);
+      left = await hasLeft?.();
+    }
+    if (left !== true) return false;
   }
+  return messaging.caughtUp([...OWN_TOPICS, 'railCallbacks'], CAUGHT_UP_TIMEOUT_MS);
 }
 
 /** What looks say of every wallet that the rail or our books name, or that was ever compared. */
@@ -135,18 +132,17 @@ function runsOf(
   earlier: readonly Look[],
   known: readonly string[],
 ): readonly RunDocument[] {
-  const currencies = new Set([...last.reported.keys(), ...last.books.after.keys(), ...known]);
+  const currencies = new Set([...last.reported.keys(), ...last.after.keys(), ...known]);
   return [...currencies].toSorted().map((currency) => {
-    const of = ({ at, before, reported, books }: Look) => ({
+    const of = ({ at, before, reported, after, inFlight }: Look) => ({
       at,
       railBalance: reported.get(currency) ?? 0n,
       before: before.get(currency) ?? NO_FLOAT,
-      after: books.after.get(currency) ?? NO_FLOAT,
-      inFlight: books.inFlight.get(currency) ?? NOT_IN_FLIGHT,
+      after: after.get(currency) ?? NO_FLOAT,
+      inFlight: inFlight.get(currency) ?? NOT_IN_FLIGHT,
     });
     const { look: seen, drift } = judgeLooks(of(last), earlier.map(of));
-    const { at, railBalance, after } = seen;
-    const { ordered } = after;
-    return { _id: ids.next('rn'), at, rail, currency, railBalance, ordered, ...drift, candidates: [] };
+    const { at, railBalance } = seen;
+    return { _id: ids.next('rn'), at, rail, currency, railBalance, ...drift, candidates: [] };
   });
 }

@@ -15,8 +15,6 @@ interface FloatDocument {
   /** Minor units; both only grow. */
   readonly credits: bigint;
   readonly debits: bigint;
-  /** The part moved by operators' orders, signed. */
-  readonly ordered: bigint;
 }
 
 /** A movement of our float at a rail, signed minor units. */
@@ -25,12 +23,7 @@ export interface FloatMove {
   readonly currency: string;
   readonly minor: bigint;
   /** The partition of the ledger's event about a payment, or the id of the order. */
-  readonly by: { readonly partition: number } | { readonly commandId: string };
-}
-
-/** The ledger's movements in one float, and the part moved by operators' orders, signed. */
-export interface Float extends FloatTotals {
-  readonly ordered: bigint;
+  readonly by: number | string;
 }
 
 /** One comparison of one wallet; minor units. */
@@ -41,26 +34,10 @@ export interface RunDocument extends Drift {
   readonly rail: string;
   readonly currency: string;
   readonly railBalance: bigint;
-  /** The total that operators' orders have moved in the float, signed. */
-  readonly ordered: bigint;
   /** Payments that could explain what is unexplained, likeliest first. */
   readonly candidates: readonly Candidate[];
   /** Since when no comparison has found the wallet explained; absent if it is. */
   readonly unexplainedSince?: Date;
-  /** Absent if there are none. */
-  readonly overdue?: OverduePayments;
-}
-
-/** Payments that have been open for longer than their rail takes, which widen the range; minor units. */
-export interface OverduePayments {
-  readonly count: number;
-  /** Set if there are more than were counted. */
-  readonly isCut?: true;
-  readonly mayDebit: bigint;
-  readonly mayCredit: bigint;
-  readonly oldestAt: Date;
-  /** The oldest of them. */
-  readonly references: readonly string[];
 }
 
 /** The latest results of one wallet of a rail. */
@@ -72,8 +49,15 @@ export interface WalletDocument {
   readonly latest: RunDocument;
   /** The newest run of which a break was opened, or found to stand. */
   readonly lastOut?: RunDocument;
-  /** When it was last found within its range, and not unexplained there. */
-  readonly inRangeAt?: Date;
+}
+
+/** A rail, by its name, that did not answer when it was last asked for its wallets. */
+interface SilentRail {
+  readonly _id: string;
+  /** When it was first asked without an answer. */
+  readonly since: Date;
+  /** Why the newest question got none. */
+  readonly why: string;
 }
 
 /** The floats, wallets and comparison runs of this service's database. */
@@ -98,28 +82,32 @@ const SUM_FLOATS = {
     _id: '$currency',
     credits: { $sum: '$credits' },
     debits: { $sum: '$debits' },
-    ordered: { $sum: '$ordered' },
   },
 };
-
-/** How many comparisons show how a wallet's drift went. */
-const COURSE_POINTS = 50;
 
 /** Opens the store. */
 export function openWalletStore(db: Db) {
   const floats = db.collection<FloatDocument>('floats');
   const wallets = db.collection<WalletDocument>('wallets');
   const runs = db.collection<RunDocument>('runs');
+  const silentRails = db.collection<SilentRail>('silent_rails');
   return {
+    /** Notes that a rail has answered, or why it has not. */
+    noteAnswer: async (_id: string, since: Date, why?: string): Promise<void> => {
+      if (why === undefined) await silentRails.deleteOne({ _id });
+      else await silentRails.updateOne({ _id }, { $setOnInsert: { since }, $set: { why } }, { upsert: true });
+    },
+    /** Rails that give no answer: each comparison asks every rail, so none stays unnoticed because nothing is due. */
+    silent: (options: FindOptions) => silentRails.find({}, options).sort({ _id: 1 }).toArray(),
     /** Adds movements: that of a payment each time it is given, that of an order once. */
     move: async (moves: readonly FloatMove[], session: ClientSession): Promise<void> => {
       const writes = [...Map.groupBy(moves, floatId)].map(([id, alike]) => toUpdate(id, alike));
       if (writes.length > 0) await floats.bulkWrite(writes, { session, ordered: false });
     },
     /** The ledger's movements at a rail, by currency. */
-    floats: async (rail: string): Promise<ReadonlyMap<string, Float>> => {
+    floats: async (rail: string): Promise<ReadonlyMap<string, FloatTotals>> => {
       const found = await floats
-        .aggregate<Float & { readonly _id: string }>([{ $match: { rail } }, SUM_FLOATS])
+        .aggregate<FloatTotals & { readonly _id: string }>([{ $match: { rail } }, SUM_FLOATS])
         .toArray();
       return new Map(found.map(({ _id, ...float }) => [_id, float]));
     },
@@ -129,22 +117,18 @@ export function openWalletStore(db: Db) {
         .find(rail === undefined ? {} : { rail }, options)
         .sort({ _id: 1 })
         .toArray(),
-    recordRuns: async (records: readonly RunDocument[], session: ClientSession): Promise<void> => {
-      if (records.length > 0) await runs.insertMany([...records], { session });
-    },
-    saveWallets: async (documents: readonly WalletDocument[], session: ClientSession): Promise<void> => {
+    /** Keeps runs, and how the wallets are after them. */
+    record: async (
+      records: readonly RunDocument[],
+      documents: readonly WalletDocument[],
+      session: ClientSession,
+    ): Promise<void> => {
+      await runs.insertMany([...records], { session });
       const writes = documents.map(({ _id, ...replacement }) => ({
         replaceOne: { filter: { _id }, replacement, upsert: true },
       }));
       if (writes.length > 0) await wallets.bulkWrite(writes, { session, ordered: false });
     },
-    /** How a wallet's drift went in its newest comparisons, the newest first. */
-    course: ({ rail, currency }: WalletKey): Promise<readonly Pick<RunDocument, 'at' | 'drift'>[]> =>
-      runs
-        .find({ rail, currency }, { projection: { _id: 0, at: 1, drift: 1 } })
-        .sort({ _id: -1 })
-        .limit(COURSE_POINTS)
-        .toArray(),
     listRuns: ({ rail, currency, ...page }: NewestQuery & RunQuery) =>
       newest(
         runs,
@@ -155,19 +139,19 @@ export function openWalletStore(db: Db) {
 }
 
 function floatId({ rail, currency, by }: FloatMove): string {
-  return `${rail}:${currency}${'partition' in by ? `/${by.partition}` : `:${by.commandId}`}`;
+  return `${rail}:${currency}${typeof by === 'number' ? '/' : ':'}${by}`;
 }
 
 /** The write of all movements of one document. */
 function toUpdate(_id: string, moves: readonly FloatMove[]): AnyBulkWriteOperation<FloatDocument> {
   const [{ rail, currency, minor: first, by }] = moves as readonly [FloatMove];
   // An order is recognised by its id: repeated, it finds its document and leaves it unchanged.
-  const isOrder = 'commandId' in by;
+  const isOrder = typeof by === 'string';
   const counted = isOrder ? [first] : moves.map(({ minor }) => minor);
   const credits = counted.reduce((sum, minor) => (minor > 0n ? sum + minor : sum), 0n);
   const moved = { credits, debits: credits - counted.reduce((sum, minor) => sum + minor, 0n) };
   const update = isOrder
-    ? { $setOnInsert: { rail, currency, ...moved, ordered: first } }
-    : { $setOnInsert: { rail, currency }, $inc: { ...moved, ordered: 0n } };
+    ? { $setOnInsert: { rail, currency, ...moved } }
+    : { $setOnInsert: { rail, currency }, $inc: moved };
   return { updateOne: { filter: { _id }, update, upsert: true } };
 }

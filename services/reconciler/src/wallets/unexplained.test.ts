@@ -120,17 +120,7 @@ describe('a difference within the range of payments in flight', () => {
       amount: 40n,
       railFee: 0n,
     } as const;
-    world.suspects = [collected];
+    world.ended = [collected];
     expect(await run()).toMatchObject({ unexplained: 40n, candidates: [{ reference: 'co-1' }] });
-  });
-
-  it('is shown with what has been open for longer than rails take', async () => {
-    has(1_000n);
-    const oldestAt = new Date(0);
-    world.overdue = new Map([
-      ['GHS', { count: 2, mayDebit: 300n, mayCredit: 0n, oldestAt, references: ['po-100'] }],
-    ]);
-    world.nowMs += 60_000;
-    expect(await run()).toMatchObject({ finding: 'explained', overdue: { count: 2, mayDebit: 300n } });
   });
 });

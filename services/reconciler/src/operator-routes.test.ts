@@ -2,8 +2,12 @@ import { refuse, systemClock } from '@pesewa/kernel';
 import { asOperator } from '@pesewa/testkit';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { addOperatorRoutes } from './app.ts';
+import { addBreakRoutes } from './breaks/routes.ts';
+import { addDecisionRoutes } from './decisions/routes.ts';
 import { awaited, type Tracked } from './domain/tracked.ts';
+import { addPollRoutes } from './polling/routes.ts';
+import { addTimelineRoutes } from './status/timeline.ts';
+import { addWalletRoutes } from './wallets/routes.ts';
 
 const at = new Date(Date.UTC(2026, 0, 2));
 const run = {
@@ -20,7 +24,6 @@ const run = {
   finding: 'out_of_range' as const,
   explainedBy: [],
   unexplained: -50n,
-  ordered: 0n,
   candidates: [{ reference: 'po-1', why: 'in flight' }],
 };
 const wallet = { _id: 'upstream:KES', rail: 'upstream', currency: 'KES', latest: run };
@@ -30,30 +33,35 @@ function operator(
   payment: Partial<Tracked> = {},
 ): Pick<Hono, 'request'> {
   const app = new Hono();
-  addOperatorRoutes(app, {
+  const store = {
+    load: async ([reference]: readonly string[]) =>
+      new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), timeline, ...payment }]] : []),
+    bringForward: async () => payment.claim === undefined,
+  };
+  const decisions = {
+    find: async () => undefined,
+    list: async () => ({ items: [], next: null }),
+    propose: async () => refuse('break.unknown' as const),
+    decide: async () => refuse('decision.unknown' as const),
+  };
+  addBreakRoutes(app, {
     breaks: { list: async () => ({ items: [], next: null }), findAll: async () => [] },
     changeBreak: async () => refuse('break.unknown'),
+    decisions,
     clock: systemClock,
     sidesOf: async () => ({ ours: null, theirs: null, lines: [], floatChange: null, waitsFor: null }),
+  });
+  addWalletRoutes(app, {
     wallets: {
       wallets: async () => wallets,
-      course: async () => [run, { at: new Date(Date.UTC(2026, 0, 1)), drift: 0n }],
       listRuns: async () => ({ items: [run], next: 'rn-1' }),
-    },
-    store: {
-      load: async ([reference]) =>
-        new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), timeline, ...payment }]] : []),
-      bringForward: async () => payment.claim === undefined,
     },
     comparison: { run: async () => [run] },
     railNames: ['upstream'],
-    decisions: {
-      find: async () => undefined,
-      list: async () => ({ items: [], next: null }),
-      propose: async () => refuse('break.unknown'),
-      decide: async () => refuse('decision.unknown'),
-    },
   });
+  addTimelineRoutes(app, { store });
+  addPollRoutes(app, { store, clock: systemClock });
+  addDecisionRoutes(app, { decisions });
   return asOperator(app);
 }
 
@@ -77,19 +85,6 @@ it('marks the wallets of rails that are no longer configured', async () => {
       { rail: 'upstream', configured: true },
     ],
   });
-});
-
-it('tells how the drift of a wallet went, where there is one and it is asked for', async () => {
-  const even = { ...wallet, _id: 'even:KES', latest: { ...run, rail: 'even', drift: 0n } };
-  const response = await operator([], [wallet, even]).request('/drift?courses=true');
-  const course = [
-    { at: '2026-01-02T00:00:00.000Z', drift: '-0.5' },
-    { at: '2026-01-01T00:00:00.000Z', drift: '0' },
-  ];
-  const { items } = (await response.json()) as { readonly items: readonly object[] };
-  expect(items).toMatchObject([{ rail: 'upstream', course }, { rail: 'even' }]);
-  expect(items[1]).not.toHaveProperty('course');
-  expect((await get('/drift')).body).not.toMatchObject({ items: [{ course }] });
 });
 
 describe('a poll on demand', () => {
@@ -159,7 +154,6 @@ describe('the operator routes', () => {
           finding: 'out_of_range',
           explainedBy: [],
           unexplainedSince: null,
-          overdue: null,
           unexplained: '-0.5',
           candidates: [{ reference: 'po-1', why: 'in flight' }],
         },
