@@ -29,9 +29,7 @@ const places = [
   'callback',
   'reconciler',
   'end',
-  'event',
   'entry',
-  'posting',
   'webhook',
   'webhook attempt',
 ] as const;
@@ -56,7 +54,7 @@ export function mergeTimeline(sources: Omit<TimelineSources, 'missing' | 'cut'>)
   const lines: readonly PlacedLine[] = [
     ...(payment === null ? [] : linesOfPayment(payment)),
     ...callbacks.map((callback) => lineOfCallback(callback, payment?.currency ?? '')),
-    ...(reconciliation?.items ?? []).flatMap((item) => linesOfReconciler(item, breaks)),
+    ...(reconciliation?.items ?? []).flatMap((item) => linesOfReconciler(item)),
     ...breaks.flatMap(linesOfBreak),
     ...entries.map(lineOfEntry),
     ...deliveries.flatMap(linesOfDelivery),
@@ -151,42 +149,38 @@ function lineOfCallback(callback: CallbackView, currency: string): PlacedLine {
   };
 }
 
-function linesOfReconciler(
-  { at, what, detail, times, lastAt, notKept }: TimelineView['items'][number],
-  breaks: readonly BreakHistory[],
-): readonly PlacedLine[] {
+function linesOfReconciler({
+  at,
+  what,
+  detail,
+  times,
+  lastAt,
+  notKept,
+}: TimelineView['items'][number]): readonly PlacedLine[] {
   const repeated = times > 1 ? ` (${times} times, last ${lastAt})` : '';
-  const place = what === 'event' || what === 'posting' ? what : 'reconciler';
-  const broken = what === 'break' ? breaks.find(({ kind }) => kind === detail) : undefined;
   const line: PlacedLine = {
     at,
     service: 'reconciler',
     what,
     detail: `${inWords(detail)}${repeated}`,
-    place,
+    place: 'reconciler',
     // What was decided of a payment is no failure of the decision.
-    ...failureIf(what === 'break' || (what !== 'decision' && WRONG.test(detail))),
-    ...(broken && { about: { kind: 'break', id: broken.id } }),
+    ...failureIf(what !== 'decision' && WRONG.test(detail)),
   };
   return withGap(line, notKept);
 }
 
-/** People's actions on a break; the reconciler's own are in its timeline. */
+/** What happened to a break, by a person or by itself. */
 function linesOfBreak({ id, kind, history }: BreakHistory): readonly PlacedLine[] {
-  return history.flatMap(({ at, what, by }) =>
-    by === null
-      ? []
-      : [
-          {
-            at,
-            service: 'reconciler',
-            what: `break ${what}`,
-            detail: `${inWords(kind)} by ${by}`,
-            place: 'reconciler',
-            about: { kind: 'break', id },
-          },
-        ],
-  );
+  return history.map(({ at, what, by }) => ({
+    at,
+    service: 'reconciler',
+    what: `break ${what}`,
+    detail: `${inWords(kind)}${by === null ? '' : ` by ${by}`}`,
+    place: 'reconciler',
+    about: { kind: 'break', id },
+    ...failureIf(by === null && what.startsWith('opened')),
+  }));
 }
 
 function lineOfEntry(entry: EntryView): PlacedLine {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { addOperatorRoutes } from './app.ts';
 import type { Decision } from './domain/decisions.ts';
 import { awaited, type Tracked } from './domain/tracked.ts';
+import { called, collection } from './fixtures/verdicts.ts';
 
 const at = new Date(Date.UTC(2026, 0, 2));
 const run = {
@@ -26,7 +27,7 @@ const run = {
 };
 const wallet = { _id: 'upstream:KES', rail: 'upstream', currency: 'KES', latest: run };
 function operator(
-  timeline: Tracked['timeline'] = [],
+  answers: Tracked['answers'] = [],
   decided: readonly Decision[] = [],
   wallets: readonly (typeof wallet)[] = [wallet],
   payment: Partial<Tracked> = {},
@@ -47,7 +48,7 @@ function operator(
     },
     store: {
       load: async ([reference]) =>
-        new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), timeline, ...payment }]] : []),
+        new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), answers, ...payment }]] : []),
       bringForward: async () => payment.claim === undefined,
     },
     comparison: { run: async () => [run] },
@@ -68,10 +69,9 @@ const get = async (path: string, init?: RequestInit) => {
 };
 
 it('puts decisions into the timeline, and leaves what was seen in the order in which it was seen', async () => {
-  const seen = ([detail, atMs]: readonly [string, number]) =>
-    ({ what: 'event', detail, atMs, lastAtMs: atMs, times: 1 }) as const;
-  // The first event came late.
-  const timeline = (
+  const seen = ([answer, atMs]: readonly [string, number]) => ({ answer, atMs, lastAtMs: atMs, times: 1 });
+  // The first answer came late.
+  const answers = (
     [
       ['second', 2_000],
       ['first', 1_000],
@@ -83,7 +83,7 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
   const decided = [9_000, 5_000, 500].map(
     (atMs): Decision => ({ ...money, id: 'dc', at: new Date(atMs), status: 'proposed' }),
   );
-  const response = await operator(timeline, decided).request('/timeline?reference=po-1');
+  const response = await operator(answers, decided).request('/timeline?reference=po-1');
   const { items } = (await response.json()) as { readonly items: readonly { readonly detail: string }[] };
   const proposal = '1.00 KES proposed by ama';
   expect(items.map(({ detail }) => detail)).toEqual([
@@ -96,8 +96,22 @@ it('puts decisions into the timeline, and leaves what was seen in the order in w
   ]);
 });
 
+it('puts callbacks into the timeline, each by how it relates to the payment', async () => {
+  const { callbacks, terms } = collection(
+    called({ atMs: 3_000 }),
+    called({ atMs: 1_000, status: 'FAILED', rail: 'other' }),
+    called({ atMs: 2_000, proven: true }),
+  );
+  const polled = { answer: 'pending', atMs: 2_500, lastAtMs: 2_500, times: 1 };
+  const response = await operator([polled], [], [wallet], { callbacks, terms }).request(
+    '/timeline?reference=po-1',
+  );
+  const { items } = (await response.json()) as { readonly items: readonly { readonly what: string }[] };
+  expect(items.map(({ what }) => what)).toEqual(['other rail', 'proven', 'poll', 'hint']);
+});
+
 it('shows with a line of the timeline how many before it were dropped', async () => {
-  const line = { what: 'poll', detail: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 } as const;
+  const line = { answer: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 };
   const response = await operator([line, { ...line, notKept: 12 }]).request('/timeline?reference=po-1');
   expect(await response.json()).toMatchObject({ items: [{ times: 2, notKept: 0 }, { notKept: 12 }] });
 });

@@ -1,7 +1,7 @@
 import type { Transaction } from '@pesewa/messaging';
 import type { Break, FoundBreak, Withdrawal } from '../domain/break.ts';
 import type { Verdict } from '../domain/judging.ts';
-import { noted, standingKinds } from '../domain/manual-resolution.ts';
+import { standingKinds } from '../domain/manual-resolution.ts';
 import { breakId, observe, toFoundBreak, toWithdrawal, withdraw } from '../domain/observing.ts';
 import { causeOf, type Terms, type Tracked, withBreaks, withoutBreaks } from '../domain/tracked.ts';
 import { breakOpened, breakResolved } from '../events.ts';
@@ -37,7 +37,7 @@ export async function applyReports(
     if (isOpen && current?.status !== 'open') emit(breakOpened(next));
     if (!isOpen && current?.status === 'open') emit(breakResolved(next, one.cause));
     const payment = payments.get(one.reference);
-    if (payment) payments.set(one.reference, afterReport(payment, one, current, next));
+    if (payment) payments.set(one.reference, afterReport(payment, one, next));
   }
   const changed = [...after.values()].filter((one) => one !== before.get(one._id));
   await breaks.save(changed, session);
@@ -64,10 +64,9 @@ export function reportsOfVerdict(
 }
 
 /** The payment with what was found of it, and without what nobody says any more. */
-function afterReport(payment: Tracked, one: BreakReport, current: Break | undefined, next: Break): Tracked {
+function afterReport(payment: Tracked, one: BreakReport, next: Break): Tracked {
   const isGone = isWithdrawal(one) && !standingKinds(next).includes(one.kind);
-  const after = isGone ? withoutBreaks(payment, [one.kind]) : withBreaks(payment, [one.kind]);
-  return noted(after, current, next, one.at);
+  return isGone ? withoutBreaks(payment, [one.kind]) : withBreaks(payment, [one.kind]);
 }
 
 function isWithdrawal(one: BreakReport): one is Withdrawal {

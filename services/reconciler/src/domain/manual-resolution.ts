@@ -5,24 +5,12 @@ import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import { isFoundAgain } from './observing.ts';
 import { hastened } from './schedule.ts';
-import { remember, type Tracked, withBreaks } from './tracked.ts';
+import { type Tracked, withBreaks } from './tracked.ts';
 import { LOOKUP_KINDS } from './verdict.ts';
 
 /** The kinds of a break that stand; none of a resolved one. */
 export function standingKinds(one: Break | undefined): readonly BreakKind[] {
   return one?.status === 'open' ? [...new Set(kindsOf(one))] : [];
-}
-
-/** The payment with a line in its timeline for each kind that stands anew, or no more, since its break changed. */
-export function noted(payment: Tracked, before: Break | undefined, after: Break, at: Date): Tracked {
-  const [did, does] = [standingKinds(before), standingKinds(after)];
-  const lines = [
-    ...does.filter((kind) => !did.includes(kind)).map((detail) => ({ what: 'break', detail }) as const),
-    ...did.filter((kind) => !does.includes(kind)).map((detail) => ({ what: 'resolved', detail }) as const),
-  ];
-  const atMs = at.getTime();
-  const timeline = lines.reduce((all, line) => remember(all, { ...line, atMs }), payment.timeline);
-  return lines.length === 0 ? payment : { ...payment, timeline };
 }
 
 /**
@@ -39,7 +27,7 @@ export function afterManualResolution(
 ): Tracked {
   const left = standingKinds(after);
   const gone = standingKinds(before).filter((kind) => !left.includes(kind));
-  const known = afterAutoResolutions(noted(tracked, before, after, at), gone.filter(isFoundAgain));
+  const known = afterAutoResolutions(tracked, gone.filter(isFoundAgain));
   const seen = withBreaks(known, left);
   if (by === 'order') return seen;
   const isLookedUp = isEnd(tracked.status) && gone.some((kind) => LOOKUP_KINDS.includes(kind));

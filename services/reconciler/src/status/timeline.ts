@@ -4,6 +4,7 @@ import { answer, refused, serveOperations } from '@pesewa/runtime';
 import type { Hono } from 'hono';
 import type { Decisions } from '../decisions/decisions.ts';
 import { timelineOf } from '../decisions/routes.ts';
+import { type Claim, isOwn, newestAtMs } from '../domain/claim.ts';
 import type { Decision } from '../domain/decisions.ts';
 import type { Tracked } from '../domain/tracked.ts';
 import type { WorkingStore } from '../store.ts';
@@ -11,7 +12,7 @@ import type { WorkingStore } from '../store.ts';
 const DECISIONS_MAX = 200;
 
 /**
- * Adds the reconciler's own timeline of a payment, with decisions.
+ * Adds the reconciler's own timeline of a payment: its callbacks, the answers to polls, and decisions.
  *
  * A line's `notKept` is how many lines between it and the line before were dropped.
  */
@@ -36,22 +37,31 @@ function time(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
+/** How a callback relates to its payment; if the payment is not known yet, it is only a hint. */
+function sortOf(claim: Claim, terms: Tracked['terms']): 'hint' | 'proven' | 'other rail' {
+  if (terms === null) return 'hint';
+  if (!isOwn(claim, terms)) return 'other rail';
+  return claim.proven ? 'proven' : 'hint';
+}
+
 function viewTimeline(tracked: Tracked, decisions: readonly Decision[]): TimelineView {
   const { terms } = tracked;
-  const seen = tracked.timeline.map(({ what, detail, atMs, lastAtMs, times, notKept = 0 }) => ({
+  const polled = tracked.answers.map(({ answer: detail, atMs, lastAtMs, times, notKept = 0 }) => ({
     at: time(atMs),
-    what,
+    what: 'poll',
     detail,
     times,
     lastAt: time(lastAtMs),
     notKept,
   }));
-  const decided = timelineOf(decisions)
-    .toSorted((one, other) => Number(one.at) - Number(other.at))
-    .map(({ at, detail }) => {
-      const text = at.toISOString();
-      return { at: text, what: 'decision', detail, times: 1, lastAt: text, notKept: 0 };
-    });
+  const called = tracked.callbacks.map((claim) => {
+    const lines = { what: sortOf(claim, terms), detail: claim.status, times: 1, notKept: 0 };
+    return { ...lines, at: time(claim.atMs), lastAt: time(newestAtMs(claim)) };
+  });
+  const decided = timelineOf(decisions).map(({ at, detail }) => {
+    const text = at.toISOString();
+    return { at: text, what: 'decision', detail, times: 1, lastAt: text, notKept: 0 };
+  });
   return {
     reference: tracked.reference,
     kind: terms?.kind ?? null,
@@ -62,12 +72,15 @@ function viewTimeline(tracked: Tracked, decisions: readonly Decision[]): Timelin
     status: tracked.status,
     polls: tracked.polls,
     nextPollAt: tracked.dueAtMs === null ? null : time(tracked.dueAtMs),
-    items: merged(seen, decided),
+    items: merged(
+      polled,
+      [...called, ...decided].toSorted((one, other) => (one.at < other.at ? -1 : 1)),
+    ),
     next: null,
   };
 }
 
-/** Inserts each decision before the first later line; the reconciler's own lines keep their order. */
+/** Inserts each callback and decision before the first later line; the reconciler's own lines keep their order. */
 function merged<Line extends { readonly at: string }>(
   seen: readonly Line[],
   decided: readonly Line[],
