@@ -86,7 +86,7 @@ export const closeOperations = declareOperations({
   open: {
     method: 'post',
     path: '/closes',
-    summary: 'Makes the close of a day, or asks the existing one for what is late or not matched',
+    summary: 'Makes the close of a day, or continues the existing one',
     body: closeBody,
     answers: { 200: closeView, 202: closeView },
     refusals: { invalid: 400, not_over: 409 },

@@ -5,7 +5,7 @@ import { matchRecord, reportsOfRecord, sideOf } from '../domain/close.ts';
 import type { Evidence } from '../domain/judging.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
 import type { Tracked } from '../domain/tracked.ts';
-import { type Answered, startAskLoops } from '../polling/ask-loops.ts';
+import { type Answered, LOST, startAskLoops } from '../polling/ask-loops.ts';
 import type { PolledRail } from '../polling/polled-rail.ts';
 import { type Taken, takeAnswer, takeAnswers } from '../polling/take-answer.ts';
 import type { WorkingStore } from '../store.ts';
@@ -99,10 +99,8 @@ function judge(
     return { record: { ...unclaimed, dueAt: new Date(nowMs + answer.retryAfterMs) } };
   const { waits, dueAt: _dueAt, why: _why, ...kept } = unclaimed;
   const terms = tracked?.terms;
-  if (!tracked || !terms) {
-    const why = answer.kind === 'unaskable' ? answer.why : 'the payment is not known here any more';
-    return { record: { ...kept, result: 'unclear', why, differences: [] } };
-  }
+  if (!tracked || !terms)
+    return { record: { ...kept, result: 'unclear', why: LOST.why, differences: [] } };
   // A close judges ended payments and waits for nothing.
   const asked = { tracked, terms, answer, isScheduled: false, askedAtMs, arrived: null };
   const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);

@@ -192,6 +192,13 @@ describe('a payment of the working set', () => {
     expect(happened).toBe(200);
   });
 
+  it('counts an answer that repeats, and adds it where a callback came in between', () => {
+    const polled = withAnswer(withAnswer(fold(opened), 'pending', 3_000), 'pending', 5_000);
+    expect(polled.answers).toMatchObject([{ times: 2, lastAtMs: 5_000 }]);
+    const again = withAnswer(apply(polled, hint('COMPLETED'), timing), 'pending', 7_000);
+    expect(again.answers).toMatchObject([{ times: 2 }, { atMs: 7_000, times: 1 }]);
+  });
+
   it('takes no event twice and none out of order', () => {
     const done = fold(opened, asked, ended('completed', 5n));
     expect(fold(opened, asked, ended('completed', 5n), opened, asked, ended('completed', 5n))).toEqual(done);

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { appendBounded, type BoundedItem } from '@pesewa/kernel';
-import type { Claim, EndStatus, TrackedStatus } from './claim.ts';
+import { type Claim, type EndStatus, newestAtMs, type TrackedStatus } from './claim.ts';
 
 /** The terms at the beginning of a payment; amounts in minor units of the currency. */
 export interface Terms {
@@ -15,7 +15,7 @@ export interface Terms {
   readonly railFee: bigint;
 }
 
-/** A rail's answer to a poll; a repetition is counted and not added. */
+/** A rail's answer to a poll; a repetition is counted and not added, unless a callback came in between. */
 export interface PollAnswered extends BoundedItem {
   readonly answer: string;
   readonly atMs: number;
@@ -186,10 +186,10 @@ export function causeOf({ causedBy, traceparent }: Pick<Tracked, 'causedBy' | 't
 
 /** The payment with an answer to a poll; the list stays bounded, and dropped answers are counted in their place. */
 export function withAnswer(tracked: Tracked, answer: string, atMs: number): Tracked {
-  const { answers } = tracked;
+  const { answers, callbacks } = tracked;
   const last = answers.at(-1);
   const next =
-    last?.answer === answer
+    last?.answer === answer && callbacks.every((claim) => newestAtMs(claim) <= last.lastAtMs)
       ? [...answers.slice(0, -1), { ...last, lastAtMs: atMs, times: last.times + 1 }]
       : appendBounded(answers, { answer, atMs, lastAtMs: atMs, times: 1 }, ANSWERS_KEPT);
   return { ...tracked, answers: next, wasPending: tracked.wasPending || answer === 'pending' };

@@ -46,7 +46,8 @@ const MARGIN_MS = 5_000;
 const UNASKED_MS = 10_000;
 
 const TOO_LATE = { kind: 'notSent', why: 'its turn came too late', retryAfterMs: 0 } as const;
-const LOST = { kind: 'unaskable', why: 'the payment is not known here any more' } as const;
+/** The answer about a payment that is not known here. */
+export const LOST = { kind: 'unaskable', why: 'the payment is not known here any more' } as const;
 
 /**
  * Starts a claim loop for each rail, and one for rails that are not configured here: there should be none, and people are
