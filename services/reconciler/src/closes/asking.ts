@@ -99,8 +99,7 @@ function judge(
     return { record: { ...unclaimed, dueAt: new Date(nowMs + answer.retryAfterMs) } };
   const { waits, dueAt: _dueAt, why: _why, ...kept } = unclaimed;
   const terms = tracked?.terms;
-  if (!tracked || !terms)
-    return { record: { ...kept, result: 'unclear', why: LOST.why, differences: [] } };
+  if (!tracked || !terms) return { record: { ...kept, result: 'unclear', why: LOST.why, differences: [] } };
   // A close judges ended payments and waits for nothing.
   const asked = { tracked, terms, answer, isScheduled: false, askedAtMs, arrived: null };
   const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);
