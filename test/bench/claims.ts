@@ -9,7 +9,8 @@ import { alone, quantile, type Row } from './rows.ts';
 export interface OpenRecord extends Claimable {
   readonly watch?: string;
   readonly status: string;
-  readonly timeline: readonly { readonly what: string; readonly detail: string; readonly at: Date }[];
+  readonly endedAt?: Date;
+  readonly callbacks?: readonly { readonly atMs: number }[];
 }
 
 const BATCH = 200;

@@ -162,11 +162,9 @@ async function collect(
     if (done < count) throw new Error(`${done} of ${count} ended`);
   });
   const found = await records.find(ended).toArray();
-  return found.map(({ timeline }) => {
-    const atOf = (what: string, detail: string) =>
-      timeline.find((line) => line.what === what && line.detail === detail)?.at.getTime() ?? Number.NaN;
-    return atOf('event', 'CollectionCompleted') - atOf('hint', 'COMPLETED');
-  });
+  return found.map(
+    ({ endedAt, callbacks }) => (endedAt?.getTime() ?? Number.NaN) - (callbacks?.[0]?.atMs ?? Number.NaN),
+  );
 }
 
 function quantiles(latenciesMs: readonly number[]): Latencies {

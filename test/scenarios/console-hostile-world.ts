@@ -60,7 +60,7 @@ export async function makeHostileWorld(scenario: ConsoleScenario, person: Person
   await stack.operator.compare();
   await scenario.payoutBecomes(reference, 'COMPLETED');
   const close = await call('reconciler', closeOperations.open, {
-    body: { from: new Date(Date.now() - 3_600_000).toISOString(), to: new Date().toISOString() },
+    body: { date: new Date(Date.now() - 172_800_000).toISOString().slice(0, 10) },
   });
   const delivery = await eventually(async () => {
     const found = await stack.operator.deliveries(paid);

@@ -78,7 +78,7 @@ const closing: Doing = async (world, { arm, death }) => {
   const { reference, endedAt } = payout;
   await world.injectFee([payout]);
   await arm();
-  const body = { from: endedAt, to: new Date(endedAt.getTime() + 1) };
+  const body = { date: endedAt.toISOString().slice(0, 10) };
   const made = meanwhile(world.insist({ service: 'reconciler', path: '/closes', body }));
   await death();
   const breakId = feeBreak(payout);

@@ -47,7 +47,6 @@ export const leftBy: Readonly<Record<OperatorAction, readonly string[]>> = {
 export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
   // This row comes first, while the order's events are the only ones in progress.
   ...during('an adjustment is approved', ...both('reconciler.batch')),
-  ...during('a close finds a difference', ...both('reconciler.match-page')),
   ...during(
     'a close finds a difference',
     ['reconciler.close.before-call', 2],
@@ -55,7 +54,7 @@ export const reconcilerCrashRows: readonly ReconcilerCrashRow[] = [
     ['reconciler.close.before-commit', 2],
     ['reconciler.close.after-commit', 2],
   ),
-  ...during('a statement is matched', 'reconciler.match-page.before-commit'),
+  ...during('a statement is matched', ...both('reconciler.match-page')),
   // The second step opens the breaks for lines without a payment.
   ...during('a statement is matched', ['reconciler.statement-breaks.after-commit', 2]),
   ...atGateway('a payout ends as people decided', 'payouts.decided'),

@@ -1,3 +1,4 @@
+import { DAY_MS } from '@pesewa/kernel';
 import { exchange } from '@pesewa/stack';
 import { eventually } from '@pesewa/testkit';
 import type { Collection, Db, Document, MongoClient } from 'mongodb';
@@ -84,7 +85,7 @@ export async function openCrashWorld(
   const database = (name: string): Db => client.db(`${scenario.prefix}_${name}`);
   const records: CrashWorld['records'] = (name, collection) => database(name).collection<Stored>(collection);
   const { insist, look } = operators(scenario);
-  const ended = await endPayouts(scenario, records, wanted.fresh + wanted.differing);
+  const ended = await endPayouts(scenario, records, wanted);
   const differing = ended.slice(0, wanted.differing);
   const fresh = ended.slice(wanted.differing);
   const injectFee: CrashWorld['injectFee'] = async (payouts) => {
@@ -92,11 +93,8 @@ export async function openCrashWorld(
     await records('reconciler', 'polls').updateMany({ _id }, { $set: { charged: 7n } });
   };
   await injectFee(differing);
-  const window = {
-    from: differing[0]?.endedAt,
-    to: new Date((differing.at(-1)?.endedAt.getTime() ?? 0) + 1),
-  };
-  const close = await insist({ service: 'reconciler', path: '/closes', body: window });
+  const body = { date: differing[0]?.endedAt.toISOString().slice(0, 10) };
+  const close = await insist({ service: 'reconciler', path: '/closes', body });
   await eventually(async () => {
     expect(await look(`/closes/${String(close['id'])}`)).toMatchObject({
       status: 'done',
@@ -153,12 +151,13 @@ function operators({ stack }: Scenario): Pick<CrashWorld, 'insist' | 'look'> {
   };
 }
 
-/** Makes payouts that have ended and are posted; their ends are a second apart, so that a close can cover one alone. */
+/** Makes payouts that have ended and are posted: those that differ on one past day, each other one on a day of its own. */
 async function endPayouts(
   scenario: Scenario,
   records: CrashWorld['records'],
-  wanted: number,
+  { fresh, differing }: Wanted,
 ): Promise<readonly EndedPayout[]> {
+  const wanted = fresh + differing;
   const references = Array.from({ length: wanted }, (_, index) => scenario.reference(`ended-${index}`));
   const ours = await Promise.all(references.map((reference) => payOut(scenario, reference)));
   const polls = records('reconciler', 'polls');
@@ -166,10 +165,10 @@ async function endPayouts(
     const ended = { _id: { $in: ours }, status: 'completed', posted: true };
     expect(await polls.countDocuments(ended)).toBe(wanted);
   }, DEADLINE_MS);
-  const firstMs = Date.now() - wanted * 1_000;
+  const firstMs = Date.now() - (fresh + 1) * DAY_MS;
   const payouts = ours.map((reference, index) => ({
     reference,
-    endedAt: new Date(firstMs + index * 1_000),
+    endedAt: new Date(firstMs + Math.max(0, index - differing + 1) * DAY_MS),
   }));
   await polls.bulkWrite(
     payouts.map(({ reference, endedAt }) => ({

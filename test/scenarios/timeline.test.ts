@@ -70,7 +70,7 @@ async function timelineOf(ours: string, ...call: readonly string[]) {
     expect(deliveries.map(({ state }) => state)).toEqual(['delivered']);
     expect(await scenario.entryKinds(ours)).toContain('railCost');
     const seen = await scenario.stack.operator.timeline(ours);
-    expect(seen.map(({ what }) => what)).toContain('posting');
+    expect(seen.map(({ what }) => what)).toContain('hint');
   }, 60_000);
   const { code, stdout, stderr } = await pesewa('reconcile', 'timeline', ...call, '--json');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -117,7 +117,7 @@ it('of a payout that was unclear has every service’s part, in order, and no pe
     'reconciler: hint',
     'payout-gateway: completed',
   ];
-  expectInOrder(happened, [...completed, 'ledger: entry capture', 'reconciler: posting']);
+  expectInOrder(happened, [...completed, 'ledger: entry capture']);
   expectInOrder(happened, [
     ...completed,
     'webhook-dispatcher: webhook payout-completed',
@@ -262,7 +262,7 @@ it("operators' requests and rounds that did something have traces of their own; 
       expect.arrayContaining([
         'payout-gateway: GET /payments',
         'payout-gateway: run payout submitter upstream/single',
-        'reconciler: run reconciler poller upstream',
+        'reconciler: run reconciler.poll upstream',
         'webhook-dispatcher: run webhook deliverer',
       ]),
     );

@@ -56,7 +56,7 @@ describe('pesewa reconcile close', () => {
   it('waits until it is done, and shows what differs with its break', async () => {
     const items = (one: object) => answer(200, { items: [one], next: null });
     const line = commandLine([
-      answer(202, { ...asking, status: 'gathering', payments: 0, done: 0 }),
+      answer(202, { ...asking, payments: 0, done: 0 }),
       answer(200, asking),
       answer(200, close),
       items(record),
@@ -73,7 +73,7 @@ describe('pesewa reconcile close', () => {
       `${url}/2026-11-20/records?result=differs&limit=20`,
       `${url}/2026-11-20/records?result=not_at_rail&limit=20`,
     ]);
-    expect(line.shown).toEqual(['2026-11-20: 0 of 0 so far …', '2026-11-20: 800 of 1,204 …']);
+    expect(line.shown).toEqual(['2026-11-20: 0 of 0 …', '2026-11-20: 800 of 1,204 …']);
     expect(line.printed()).toContain(
       `2026-11-20: done\n1,202 matched, 1 differs, 1 not at the rail, 0 unclear\n${compared}`,
     );
@@ -106,15 +106,12 @@ describe('pesewa reconcile close', () => {
     expect(line.printed()).toBe('2026-11-20: asking: repeat it to look again, or add --wait\n');
   });
 
-  it('is about yesterday, one rail, or a time', async () => {
+  it('is about yesterday, a day, or one rail', async () => {
     // These tests' clock begins in 1970.
     for (const [options, body] of [
       [[], { date: '1969-12-31' }],
       [['--rail', 'upstream'], { date: '1969-12-31', rail: 'upstream' }],
-      [
-        ['--from', '2026-11-01', '--to', '2026-11-20T08:00:00+02:00'],
-        { from: '2026-11-01T00:00:00.000Z', to: '2026-11-20T06:00:00.000Z' },
-      ],
+      [['--date', '2026-11-01'], { date: '2026-11-01' }],
     ] as const) {
       const line = commandLine([answer(200, matched)]);
       expect(await line.run('reconcile', 'close', ...options)).toBe(0);
@@ -163,29 +160,10 @@ describe('pesewa reconcile close', () => {
       '--date: 2026-02-30 is no day: write one such as 2026-11-20',
     ],
     [
-      'a day and a time',
-      ['--date', '2026-11-20', '--from', '2026-11-19'],
-      answer(200, close),
-      '--date: leave it out, or --from and --to',
-    ],
-    ['no end', ['--from', '2026-11-19'], answer(200, close), '--to: write when it ends, or leave --from out'],
-    [
-      'no beginning',
-      ['--to', '2026-11-19'],
-      answer(200, close),
-      '--from: write when it begins, or leave --to out',
-    ],
-    [
-      'a time backwards',
-      ['--from', '2026-11-20', '--to', '2026-11-19'],
-      answer(200, close),
-      '--from: 2026-11-20 is not before 2026-11-19: write an earlier one, or a later --to',
-    ],
-    [
       'a day that is not over',
       ['--date', '2026-11-21'],
-      answer(409, { message: 'to: it can be closed from 2026-11-22T00:10:00.000Z on' }),
-      'reconciler: to: it can be closed from 2026-11-22T00:10:00.000Z on',
+      answer(409, { message: 'date: it can be closed from 2026-11-22T00:10:00.000Z on' }),
+      'reconciler: date: it can be closed from 2026-11-22T00:10:00.000Z on',
     ],
     [
       'a format of no file',

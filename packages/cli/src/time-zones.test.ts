@@ -21,17 +21,7 @@ describe('--tz', () => {
     ]);
   });
 
-  it('is that of the day of a close, which is then from one time to another', async () => {
-    const line = commandLine([{ status: 409, body: { code: 'not_over', message: 'to: not over' } }]);
-    await line.run('reconcile', 'close', '--date', '2026-11-20', '--tz', 'Africa/Nairobi');
-    await line.run('reconcile', 'close', '--date', '2026-11-20', '--tz', 'UTC');
-    expect(line.requests).toMatchObject([
-      { body: { from: '2026-11-19T21:00:00.000Z', to: '2026-11-20T21:00:00.000Z' } },
-      { body: { date: '2026-11-20' } },
-    ]);
-  });
-
-  it.each(['statement wallet:demo:GHS', 'reconcile close', 'payments list payouts'])(
+  it.each(['statement wallet:demo:GHS', 'payments list payouts'])(
     'of %s that is none is refused',
     async (command) => {
       const line = commandLine([page]);

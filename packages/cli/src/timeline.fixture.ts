@@ -78,12 +78,8 @@ export const seen: TimelineView = {
   polls: 1,
   nextPollAt: null,
   items: [
-    { at: at(0), what: 'event', detail: 'PayoutAccepted', times: 1, lastAt: at(0), notKept: 0 },
     { at: at(85), what: 'hint', detail: 'COMPLETED', times: 2, lastAt: at(86), notKept: 0 },
     { at: at(90), what: 'poll', detail: 'completed', times: 1, lastAt: at(90), notKept: 0 },
-    { at: at(90), what: 'fact', detail: 'completed', times: 1, lastAt: at(90), notKept: 0 },
-    { at: at(100), what: 'event', detail: 'PayoutCompleted', times: 1, lastAt: at(100), notKept: 0 },
-    { at: at(110), what: 'posting', detail: 'PayoutCaptured', times: 1, lastAt: at(110), notKept: 0 },
   ],
   next: null,
 };

@@ -29,9 +29,7 @@ const places = [
   'callback',
   'reconciler',
   'end',
-  'event',
   'entry',
-  'posting',
   'webhook',
   'webhook attempt',
 ] as const;
@@ -154,13 +152,12 @@ function lineOfCallback(callback: CallbackView, currency: string): PlacedLine {
 function linesOfReconciler(item: TimelineView['items'][number]): readonly PlacedLine[] {
   const { at, what, detail, times, lastAt, notKept } = item;
   const repeated = times > 1 ? ` (${times} times, last ${lastAt})` : '';
-  const place = what === 'event' || what === 'posting' ? what : 'reconciler';
   const line: PlacedLine = {
     at,
     service: 'reconciler',
     what,
     detail: `${inWords(detail)}${repeated}`,
-    place,
+    place: 'reconciler',
     ...failureIf(WRONG.test(detail)),
   };
   return withGap(line, notKept);

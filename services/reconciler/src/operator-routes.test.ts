@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { addBreakRoutes } from './breaks/routes.ts';
 import { addDecisionRoutes } from './decisions/routes.ts';
 import { awaited, type Tracked } from './domain/tracked.ts';
+import { called, collection } from './fixtures/verdicts.ts';
 import { addPollRoutes } from './polling/routes.ts';
 import { addTimelineRoutes } from './status/timeline.ts';
 import { addWalletRoutes } from './wallets/routes.ts';
@@ -28,14 +29,14 @@ const run = {
 };
 const wallet = { _id: 'upstream:KES', rail: 'upstream', currency: 'KES', latest: run };
 function operator(
-  timeline: Tracked['timeline'] = [],
+  answers: Tracked['answers'] = [],
   wallets: readonly (typeof wallet)[] = [wallet],
   payment: Partial<Tracked> = {},
 ): Pick<Hono, 'request'> {
   const app = new Hono();
   const store = {
     load: async ([reference]: readonly string[]) =>
-      new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), timeline, ...payment }]] : []),
+      new Map(reference === 'po-1' ? [['po-1', { ...awaited('po-1', 0), answers, ...payment }]] : []),
     bringForward: async () => payment.claim === undefined,
   };
   const decisions = {
@@ -70,8 +71,22 @@ const get = async (path: string, init?: RequestInit) => {
   return { status: response.status, body: await response.json() };
 };
 
+it('puts callbacks into the timeline, each by how it relates to the payment', async () => {
+  const { callbacks, terms } = collection(
+    called({ atMs: 3_000 }),
+    called({ atMs: 1_000, status: 'FAILED', rail: 'other' }),
+    called({ atMs: 2_000, proven: true }),
+  );
+  const polled = { answer: 'pending', atMs: 2_500, lastAtMs: 2_500, times: 1 };
+  const response = await operator([polled], [wallet], { callbacks, terms }).request(
+    '/timeline?reference=po-1',
+  );
+  const { items } = (await response.json()) as { readonly items: readonly { readonly what: string }[] };
+  expect(items.map(({ what }) => what)).toEqual(['other rail', 'proven', 'poll', 'hint']);
+});
+
 it('shows with a line of the timeline how many before it were dropped', async () => {
-  const line = { what: 'poll', detail: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 } as const;
+  const line = { answer: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 };
   const response = await operator([line, { ...line, notKept: 12 }]).request('/timeline?reference=po-1');
   expect(await response.json()).toMatchObject({ items: [{ times: 2, notKept: 0 }, { notKept: 12 }] });
 });

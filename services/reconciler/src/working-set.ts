@@ -3,6 +3,7 @@ import type { Transaction } from '@pesewa/messaging';
 import { applyReports, type BreakReport, reportsOfVerdict } from './breaks/reports.ts';
 import type { BreakStore } from './breaks/store.ts';
 import { afterAutoResolutions, autoResolutionsOf } from './domain/auto-resolution.ts';
+import { isOwn } from './domain/claim.ts';
 import { gapFinding } from './domain/coverage.ts';
 import type { ProofSettings } from './domain/judging.ts';
 import { apply, type PaymentObservation } from './domain/observations.ts';
@@ -109,7 +110,8 @@ function noteEnd(before: Tracked, after: Tracked, { reference, eventId }: Observ
     outcome.applied.push({ reference, outcome: decidedOutcome });
   else if (received !== null && decided.includes(received))
     outcome.applied.push({ reference, amount: received });
-  if (eventId !== null && after.polls > 0 && after.callbacks.length === 0)
+  const isHinted = after.callbacks.some((claim) => after.terms !== null && isOwn(claim, after.terms));
+  if (eventId !== null && after.polls > 0 && !isHinted)
     outcome.emit(stuckSettled(after, eventId, outcome.nowMs));
 }
 

@@ -1,29 +1,17 @@
 import { type CloseRecordView, type CloseRequest, type CloseView, closeOperations } from '@pesewa/contracts';
-import { displayAmount } from '@pesewa/kernel';
-import { CLOSE_MATCHES, dayAt, inWords, nextDay, showTime, startOfDay, UTC } from '@pesewa/operator-client';
+import { DAY_MS, displayAmount } from '@pesewa/kernel';
+import { CLOSE_MATCHES, dayAt, inWords, UTC } from '@pesewa/operator-client';
 import type { Command } from 'commander';
-import {
-  checkFile,
-  type FileOptions,
-  formatOf,
-  formatOption,
-  readDay,
-  readTime,
-  requireBefore,
-} from '../arguments.ts';
+import { checkFile, type FileOptions, formatOf, formatOption, readDay } from '../arguments.ts';
 import type { FileCaller } from '../clients/call.ts';
 import { openContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { withExamples, withExitCodes } from '../help.ts';
 import type { CliPorts } from '../ports.ts';
 import { amountCell, type Cell, formatJson, formatTable } from '../print.ts';
-import { readZone, zoneOption } from '../time-zones.ts';
 
 interface CloseOptions extends FileOptions {
   readonly date?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly tz: string;
   readonly rail?: string;
   readonly wait?: boolean;
   readonly json?: boolean;
@@ -41,12 +29,9 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   const close = reconcile
     .command('close')
     .description(
-      'polls the rails again for every payment that ended on a day, and compares their answers with our records; if a rail sends statements, those are its close, and it is polled only by --rail; a day is closed once, so repeat the command to see its progress',
+      'polls the rails again for every payment that ended on a day, and compares their answers with our records; if a rail sends statements, those are its close, and it is polled only by --rail; a day is closed once: repeat the command to see its progress, and to have what is not matched polled again',
     )
-    .option('--date <day>', 'the day, such as 2026-11-20 (default: yesterday)')
-    .option('--from <time>', 'instead of a day: a time with its zone, or a date; at most 31 days before --to')
-    .option('--to <time>', 'with --from: the time before which it ends')
-    .addOption(zoneOption())
+    .option('--date <day>', 'the day (UTC), such as 2026-11-20 (default: yesterday)')
     .option('--rail <rail>', 'one rail (default: all that send no statements)')
     .option('--wait', 'wait until it is done, and show the progress')
     .option('--export <file>', 'write every payment with its result to a file; the close must be done')
@@ -68,8 +53,7 @@ export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   withExamples(close, [
     'pesewa reconcile close --wait',
     'pesewa reconcile close --date 2026-11-20 --rail upstream --wait --json',
-    'pesewa reconcile close --date 2026-11-20 --tz Africa/Nairobi --wait --export close.csv',
-    'pesewa reconcile close --from 2026-11-01 --to 2026-12-01 --wait --export november.json',
+    'pesewa reconcile close --date 2026-11-20 --wait --export close.csv',
   ]);
   withExitCodes(
     close,
@@ -94,22 +78,10 @@ function unmatchedOf({ results }: Pick<CloseView, 'results'>): number {
   return unmatchedResults.reduce((sum, result) => sum + (results?.[result] ?? 0), 0);
 }
 
-function requestOf({ date, from, to, rail, tz }: CloseOptions, nowMs: number): CloseRequest {
-  const at = rail === undefined ? {} : { rail };
-  const zone = readZone(tz);
-  if (from === undefined && to === undefined) {
-    const day = date ?? dayAt(startOfDay(dayAt(nowMs, zone), zone).getTime() - 1, zone);
-    if (!readDay(day)) throw new CliError(`--date: ${day} is no day: write one such as 2026-11-20`);
-    if (zone === UTC) return { date: day, ...at };
-    const [begins, ends] = [startOfDay(day, zone), startOfDay(nextDay(day), zone)];
-    return { from: begins.toISOString(), to: ends.toISOString(), ...at };
-  }
-  if (date !== undefined) throw new CliError('--date: leave it out, or --from and --to');
-  if (from === undefined) throw new CliError('--from: write when it begins, or leave --to out');
-  if (to === undefined) throw new CliError('--to: write when it ends, or leave --from out');
-  const [start, end] = [readTime('--from', from, zone), readTime('--to', to, zone)];
-  requireBefore(start, end, from, to);
-  return { from: start.toISOString(), to: end.toISOString(), ...at };
+function requestOf({ date, rail }: CloseOptions, nowMs: number): CloseRequest {
+  const day = date ?? dayAt(nowMs - DAY_MS, UTC);
+  if (!readDay(day)) throw new CliError(`--date: ${day} is no day: write one such as 2026-11-20`);
+  return { date: day, ...(rail !== undefined && { rail }) };
 }
 
 async function untilDone(ports: CliPorts, operations: FileCaller, opened: CloseView): Promise<CloseView> {
@@ -157,8 +129,7 @@ async function openRecords(
 
 function progress({ status, done, payments }: CloseView): string {
   if (done === null || payments === null) return status;
-  const soFar = status === 'gathering' ? ' so far' : '';
-  return `${done.toLocaleString('en-GB')} of ${payments.toLocaleString('en-GB')}${soFar}`;
+  return `${done.toLocaleString('en-GB')} of ${payments.toLocaleString('en-GB')}`;
 }
 
 function describe(
@@ -173,10 +144,8 @@ function describe(
   const counts =
     results && Object.entries(results).filter(([name]) => name !== 'pending' || status !== 'done');
   const summary = counts?.map(([name, count]) => `${count.toLocaleString('en-GB')} ${inWords(name)}`);
-  const zone = readZone(options.tz);
   const lines = [
     `${id}: ${state}`,
-    ...(zone === UTC ? [] : [`from ${showTime(close.from, zone)} to ${showTime(close.to, zone)}, ${zone}`]),
     ...(summary ? [summary.join(', ')] : []),
     ...(results !== null && results.matched > 0 ? [CLOSE_MATCHES] : []),
     ...(late > 0

@@ -11,7 +11,7 @@ const closeView = z
     from: z.string(),
     to: z.string(),
     rail: z.string().nullable(),
-    status: z.enum(['gathering', 'asking', 'done']),
+    status: z.enum(['asking', 'done']),
     payments: z.number().nullable(),
     done: z.number().nullable(),
     /** Null while there are too many to count. */
@@ -67,25 +67,18 @@ export type CloseView = z.output<typeof closeView>;
 export type CloseRecordView = z.output<typeof closeRecordView>;
 
 const day = z.iso.date({ error: 'must be a date such as 2026-11-20' });
-const time = z.iso
-  .datetime({ offset: true, error: 'must be a time with its zone, such as 2026-11-20T08:00:00Z' })
-  .transform((text) => new Date(text));
 
-const closeBody = z
-  .strictObject(
-    { date: day.optional(), from: time.optional(), to: time.optional(), rail: z.string().optional() },
-    {
-      error: (issue) =>
-        issue.code === 'unrecognized_keys'
-          ? `${issue.keys.join(', ')} is no field of a close`
-          : 'the body must be a JSON object',
-    },
-  )
-  .refine(({ date, from, to }) => (date === undefined ? from && to : !from && !to), {
-    error: 'either date, or both from and to, are required',
-  });
+const closeBody = z.strictObject(
+  { date: day, rail: z.string().optional() },
+  {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `${issue.keys.join(', ')} is no field of a close`
+        : 'the body must be a JSON object',
+  },
+);
 
-/** The period of a close: a day, or two times. */
+/** The day of a close (UTC), and its rail if it is of one. */
 export type CloseRequest = z.input<typeof closeBody>;
 
 /** Daily closes: the payments of a day, looked up again at their rails and matched (ADR 29). */
@@ -93,7 +86,7 @@ export const closeOperations = declareOperations({
   open: {
     method: 'post',
     path: '/closes',
-    summary: 'Makes the close of a day or a period, or gives the existing one',
+    summary: 'Makes the close of a day, or continues the existing one',
     body: closeBody,
     answers: { 200: closeView, 202: closeView },
     refusals: { invalid: 400, not_over: 409 },

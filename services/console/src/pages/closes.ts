@@ -1,12 +1,6 @@
-import {
-  type CloseRecordView,
-  type CloseRequest,
-  type CloseView,
-  closeOperations,
-  closeResults,
-} from '@pesewa/contracts';
-import { displayAmount } from '@pesewa/kernel';
-import { CLOSE_MATCHES, dayAt, inWords, startOfDay } from '@pesewa/operator-client';
+import { type CloseRecordView, type CloseView, closeOperations, closeResults } from '@pesewa/contracts';
+import { DAY_MS, displayAmount } from '@pesewa/kernel';
+import { CLOSE_MATCHES, dayAt, inWords, UTC } from '@pesewa/operator-client';
 import { html } from 'hono/html';
 import { addChange, type Change } from '../view/change.ts';
 import { type Content, copyable, foreign, link, nothing, pathOf } from '../view/html.ts';
@@ -14,7 +8,7 @@ import { section } from '../view/layout.ts';
 import { linkTo, pathTo } from '../view/links.ts';
 import { type Columns, cells, facts, twoLines } from '../view/table.ts';
 import { count, counted, state, type TimeView, time, words } from '../view/values.ts';
-import { type Given, momentOf, type Routes, type Visit } from '../visits.ts';
+import type { Routes, Visit } from '../visits.ts';
 import { addRunPages, breakLinks, periodText, railOptions, resultLinks, side } from './match-runs.ts';
 
 const home = ['reconciliation', 'closes'];
@@ -23,7 +17,8 @@ const NEW = `${pathOf(home)}/new`;
 /** Adds the pages of daily closes: what makes one, the list, and each with its records. */
 export function addClosePages(routes: Routes): void {
   addChange(routes, NEW, ask, async (sent) => {
-    const body = windowOf(sent, sent.field);
+    const [date = '', rail] = [sent.field('date'), sent.field('rail')];
+    const body = { date, ...(rail !== undefined && { rail }) };
     return pathTo('close', (await sent.upstream.call('reconciler', closeOperations.open, { body })).id);
   });
   addRunPages(routes, {
@@ -45,21 +40,13 @@ export function addClosePages(routes: Routes): void {
   });
 }
 
-function windowOf(visit: Visit, given: Given): CloseRequest {
-  const [from, rail] = [momentOf(visit, given, 'from'), given('rail')];
-  const to = momentOf(visit, given, given('to') === undefined ? 'from' : 'to', 'end');
-  return { ...(from && { from }), ...(to && { to }), ...(rail !== undefined && { rail }) };
-}
-
 async function ask(visit: Visit): Promise<Change> {
-  const { times } = visit;
-  const yesterday = dayAt(startOfDay(dayAt(times.nowMs, times.zone), times.zone).getTime() - 1, times.zone);
+  const yesterday = dayAt(visit.times.nowMs - DAY_MS, UTC);
   return {
     title: 'Make a close',
-    about: html`<p>A close looks up every payment that ended in its days again at its rail, and compares both.</p>`,
+    about: html`<p>A close looks up every payment that ended on its day again at its rail, and compares both.</p>`,
     fields: [
-      { name: 'from', label: 'First day', type: 'date', value: yesterday },
-      { name: 'to', label: 'Last day, if not the same', type: 'date' },
+      { name: 'date', label: 'Day (UTC)', type: 'date', value: yesterday },
       { name: 'rail', label: 'Rail', options: [['', 'every rail'], ...(await railOptions(visit))] },
     ],
     submit: 'Make the close',
@@ -91,7 +78,7 @@ function railOf({ rail }: Pick<CloseView, 'rail'>): Content {
 function progressOf({ id, status, done, payments }: CloseView): Content {
   if (done === null || payments === null) return 'how many is not known yet';
   if (status === 'done') return link(pathTo('close', id), counted(payments, 'payment'));
-  return html`<progress max="${Math.max(payments, 1)}" value="${done}" aria-label="How many are looked up"></progress> ${count(done)} of ${count(payments)}${status === 'gathering' ? ' so far' : ''}`;
+  return html`<progress max="${Math.max(payments, 1)}" value="${done}" aria-label="How many are looked up"></progress> ${count(done)} of ${count(payments)}`;
 }
 
 function standing(close: CloseView, times: TimeView): Content {

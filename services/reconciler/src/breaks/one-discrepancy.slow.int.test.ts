@@ -1,6 +1,6 @@
 import { eventually } from '@pesewa/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { agreed, closeSteps, type Hour, type Until } from '../fixtures/closes.ts';
+import { agreed, closeSteps, type Day, type Until } from '../fixtures/closes.ts';
 import { createHarness } from '../fixtures/harness.ts';
 import { callback, envelope } from '../fixtures/owners.ts';
 import { listed, uploader } from '../fixtures/statements.ts';
@@ -15,7 +15,7 @@ const until: Until = (what, met) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 const { about, answers, operator, postAs, publish, request } = harness;
-const { closed, nextHour, paidAt, recordOf } = closeSteps(harness, until);
+const { closed, nextDay, paidAt, recordOf } = closeSteps(harness, until);
 const upload = uploader(request);
 
 const mapping = {
@@ -33,8 +33,8 @@ const mapping = {
 const line = (reference: string, amount = '-100', fee = '0.5', status = 'OK') =>
   `${reference},R-${reference},${amount},${fee},2026-03-01T00:00:00Z,${status}`;
 
-/** Matches a statement over a window; gives its records by their payments. */
-async function matched({ from, to }: Omit<Hour, 'startMs'>, ...lines: readonly string[]) {
+/** Matches a statement over a period; gives its records by their payments. */
+async function matched({ from, to }: Pick<Day, 'from' | 'to'>, ...lines: readonly string[]) {
   const content = `Ref,Receipt,Amount,Fee,Time,Status\r\n${lines.join('\r\n')}\r\n`;
   const taken = await upload(content, { rail: 'upstream', currency: 'KES', mapping, from, to });
   const id = String(taken.body['id']);
@@ -53,8 +53,8 @@ const change = (id: string, verb: string, body: object, by = 'ama') =>
   postAs(by, `/breaks/${encodeURIComponent(id)}/${verb}`, body);
 
 /** Payouts, each with a different discrepancy that both a close and a statement find, and a statement line for each. */
-async function discrepancies(window: Hour) {
-  const [fee = '', amount = '', status = '', missing = ''] = await paidAt(window.startMs, 4);
+async function discrepancies(day: Day) {
+  const [fee = '', amount = '', status = '', missing = ''] = await paidAt(day.startMs, 4);
   answers.set(fee, { ...agreed, fee: 49n });
   answers.set(amount, { ...agreed, amount: 10_001n });
   answers.set(status, { kind: 'failed', reason: 'Declined' });
@@ -63,17 +63,17 @@ async function discrepancies(window: Hour) {
   return { fee, amount, status, missing, all: [fee, amount, status, missing], lines };
 }
 const opened = (reference: string) => about(reference, 'BreakOpened').map(({ payload }) => payload['kind']);
-const further = (window: Hour) => ({ from: window.from, to: new Date(window.startMs + 1_000).toISOString() });
+const further = (day: Day) => ({ from: day.from, to: new Date(day.startMs + 1_000).toISOString() });
 
 beforeAll(harness.open);
 afterAll(harness.close);
 
 describe('a discrepancy that a close and a statement both find', () => {
   it('has the break of the close where that comes first, and the lines name it', async () => {
-    const window = nextHour();
-    const { fee, amount, status, missing, all, lines } = await discrepancies(window);
-    await closed(window);
-    const statement = await matched(window, ...lines);
+    const day = nextDay();
+    const { fee, amount, status, missing, all, lines } = await discrepancies(day);
+    await closed(day);
+    const statement = await matched(day, ...lines);
     const kinds = {
       [fee]: ['fee', 'close.differs'],
       [amount]: ['amount', 'payout.amount_differs'],
@@ -85,8 +85,8 @@ describe('a discrepancy that a close and a statement both find', () => {
     }
     expect((await request(`/statements/${statement.id}`)).body).toMatchObject({ breaksOpened: 0 });
     // Whatever is run again.
-    await closed(further(window));
-    await matched(further(window), ...lines);
+    await closed(day);
+    await matched(further(day), ...lines);
     for (const reference of all)
       expect(await breaksOf(reference)).toMatchObject([{ kind: kinds[reference]?.[1] }]);
     await until('the events', () => all.every((reference) => opened(reference).length > 0));
@@ -101,12 +101,12 @@ describe('a discrepancy that a close and a statement both find', () => {
   });
 
   it('has the break that the statement opened where that comes first, and the close names it', async () => {
-    const window = nextHour();
-    const { fee, amount, status, missing, all, lines } = await discrepancies(window);
-    await matched(window, ...lines);
-    const { id } = await closed(window);
-    await closed(further(window));
-    await matched(further(window), ...lines);
+    const day = nextDay();
+    const { fee, amount, status, missing, all, lines } = await discrepancies(day);
+    await matched(day, ...lines);
+    const { id } = await closed(day);
+    await closed(day);
+    await matched(further(day), ...lines);
     // What the lookup itself says of an end or an amount is stronger than what a statement says.
     const kinds = {
       [fee]: ['fee', 'statement.differs'],
@@ -128,10 +128,10 @@ describe('a discrepancy that a close and a statement both find', () => {
   });
 
   it('has one break where both come at once', async () => {
-    const windows = Array.from({ length: 4 }, nextHour);
-    for (const window of windows) {
-      const { all, lines } = await discrepancies(window);
-      const [{ id }, statement] = await Promise.all([closed(window), matched(window, ...lines)]);
+    const days = Array.from({ length: 4 }, nextDay);
+    for (const day of days) {
+      const { all, lines } = await discrepancies(day);
+      const [{ id }, statement] = await Promise.all([closed(day), matched(day, ...lines)]);
       for (const reference of all) {
         const [only, ...others] = await breaksOf(reference);
         expect(others).toEqual([]);
@@ -143,45 +143,45 @@ describe('a discrepancy that a close and a statement both find', () => {
   });
 
   it('stands while one of them still finds it', async () => {
-    const window = nextHour();
-    const { fee, lines } = await discrepancies(window);
-    await closed(window);
-    await matched(window, ...lines);
+    const day = nextDay();
+    const { fee, lines } = await discrepancies(day);
+    await closed(day);
+    await matched(day, ...lines);
     answers.set(fee, agreed);
-    await closed(further(window));
+    await closed(day);
     expect(await openOf(fee)).toEqual(['statement.differs']);
     expect(await show(`${fee}/fee`)).toMatchObject({ observations: [{ observer: 'statement' }] });
-    await matched(further(window), line(fee));
+    await matched(further(day), line(fee));
     expect(await openOf(fee)).toEqual([]);
   });
 
   it('is no longer found by a statement that has it right', async () => {
-    const window = nextHour();
-    const { fee, lines } = await discrepancies(window);
-    await closed(window);
-    await matched(window, ...lines);
-    await matched(further(window), line(fee));
+    const day = nextDay();
+    const { fee, lines } = await discrepancies(day);
+    await closed(day);
+    await matched(day, ...lines);
+    await matched(further(day), line(fee));
     expect(await show(`${fee}/fee`)).toMatchObject({ status: 'open', observations: [{ observer: 'close' }] });
     answers.set(fee, agreed);
-    await closed(further(window));
+    await closed(day);
     expect(await openOf(fee)).toEqual([]);
   });
 
   it('closes by the lookup that says what we have, which a close asks too', async () => {
-    const window = nextHour();
-    const { amount, status } = await discrepancies(window);
-    await closed(window);
+    const day = nextDay();
+    const { amount, status } = await discrepancies(day);
+    await closed(day);
     for (const reference of [amount, status]) answers.set(reference, agreed);
-    await closed(further(window));
+    await closed(day);
     for (const reference of [amount, status]) expect(await openOf(reference)).toEqual([]);
   });
 
   it('has two breaks if there are two: each is of its own field', async () => {
-    const window = nextHour();
-    const [reference = ''] = await paidAt(window.startMs);
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
     answers.set(reference, { ...agreed, fee: 49n });
-    await closed(window);
-    const statement = await matched(window, line(reference, '-101', '0.49'));
+    await closed(day);
+    const statement = await matched(day, line(reference, '-101', '0.49'));
     expect(statement.of(reference)).toMatchObject({
       breakId: `${reference}/amount`,
       alsoCoveredBy: [`${reference}/fee`],
@@ -195,12 +195,12 @@ describe('a discrepancy that a close and a statement both find', () => {
 
 describe('what people have resolved of a statement', () => {
   it('stays resolved when its line is matched again, because another statement is dropped; a further one opens it', async () => {
-    const window = nextHour();
-    const [reference = ''] = await paidAt(window.startMs);
-    const first = await matched(window, line(reference, '-100', '0.49'));
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
+    const first = await matched(day, line(reference, '-100', '0.49'));
     const id = `${reference}/fee`;
     expect((await change(id, 'resolve', { resolution: 'their prices' })).status).toBe(200);
-    const other = await matched(further(window), line(reference));
+    const other = await matched(further(day), line(reference));
     await request(`/statements/${other.id}`, { method: 'DELETE' });
     const statusOf = async (statement: string) => {
       const { status, body } = await request(`/statements/${statement}`);
@@ -210,7 +210,7 @@ describe('what people have resolved of a statement', () => {
     await until('the first is matched', async () => (await statusOf(first.id)) === 'done');
     expect(first.of(reference)).toMatchObject({ result: 'differs', breakId: id });
     expect(await openOf(reference)).toEqual([]);
-    await matched(further(window), line(reference, '-100', '0.49'));
+    await matched(further(day), line(reference, '-100', '0.49'));
     expect(await openOf(reference)).toEqual(['statement.differs']);
   });
 });
@@ -236,25 +236,25 @@ describe('an adjustment', () => {
 
   /** A payout for which a callback claims one amount, the rail reports another, and a statement a third. */
   async function twice() {
-    const window = nextHour();
-    const [reference = ''] = await paidAt(window.startMs);
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
     await publish(callback(reference, 'COMPLETED', '102'));
     await until('the break', async () => (await openOf(reference)).includes('callback.amount_differs'));
-    await matched(window, line(reference, '-101'));
+    await matched(day, line(reference, '-101'));
     const id = `${reference}/amount`;
     expect(await show(id)).toMatchObject({
       kind: 'statement.differs',
       observations: [{ kind: 'callback.amount_differs' }, { kind: 'statement.differs' }],
     });
-    return { window, reference, id };
+    return { day, reference, id };
   }
 
   it('has its break resolved, and what it has corrected is not found again', async () => {
-    const { window, reference, id } = await twice();
+    const { day, reference, id } = await twice();
     await publish(booked(`cm-1-${reference}`, id));
     await until('the entry', async () => (await show(id))['status'] === 'resolved');
     // A corrected difference is found again and opens nothing: the record names the break that corrected it.
-    const again = await matched(further(window), line(reference, '-101'));
+    const again = await matched(further(day), line(reference, '-101'));
     expect(again.of(reference)).toMatchObject({ result: 'differs', breakId: id });
     expect(await openOf(reference)).toEqual([]);
     // A second order that is booked all the same is noted.
@@ -266,29 +266,29 @@ describe('an adjustment', () => {
     expect((await change(id, 'notes', { text: 'booked twice' })).status).toBe(200);
     // Another amount is news.
     await matched(
-      { ...further(window), to: new Date(window.startMs + 2_000).toISOString() },
+      { ...further(day), to: new Date(day.startMs + 2_000).toISOString() },
       line(reference, '-102'),
     );
     expect(await openOf(reference)).toEqual(['statement.differs']);
   });
 
   it('needs none where a later statement agrees, at whichever rail the break is shown', async () => {
-    const { window, reference, id } = await twice();
+    const { day, reference, id } = await twice();
     await harness
       .database()
       .collection('breaks')
       .updateOne({ _id: id as never }, { $set: { rail: 'other' } });
-    await matched(further(window), line(reference, '-100'));
+    await matched(further(day), line(reference, '-100'));
     expect(await openOf(reference)).toEqual(['callback.amount_differs']);
   });
 
   it('has its break again, once the next run finds what a person has resolved', async () => {
-    const window = nextHour();
-    const { fee, lines } = await discrepancies(window);
-    await closed(window);
+    const day = nextDay();
+    const { fee, lines } = await discrepancies(day);
+    await closed(day);
     const id = `${fee}/fee`;
     await change(id, 'resolve', { resolution: 'their prices' });
-    await matched(window, ...lines);
+    await matched(day, ...lines);
     expect(await openOf(fee)).toEqual(['statement.differs']);
     const refused = await change(id, 'reopen', { reason: 'they are not' });
     expect(refused).toMatchObject({ status: 409, body: { code: 'unresolved' } });

@@ -1,22 +1,13 @@
-import {
-  type ClaimRateLimit,
-  type Loop,
-  type Messaging,
-  startClaimLoop,
-  type Transaction,
-} from '@pesewa/messaging';
-import type { NotSent } from '@pesewa/rails';
+import type { ClaimRateLimit, Messaging, Transaction } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
-import type { AnyBulkWriteOperation, Condition } from 'mongodb';
-import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import { matchRecord, reportsOfRecord, sideOf } from '../domain/close.ts';
-import type { Evidence, RailAnswer } from '../domain/judging.ts';
-import { breakId } from '../domain/observing.ts';
+import type { Evidence } from '../domain/judging.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
-import type { Terms, Tracked } from '../domain/tracked.ts';
-import { ask, type PolledRail } from '../polling/polled-rail.ts';
-import { takeAnswer } from '../polling/take-answer.ts';
+import type { Tracked } from '../domain/tracked.ts';
+import { type Answered, LOST, startAskLoops } from '../polling/ask-loops.ts';
+import type { PolledRail } from '../polling/polled-rail.ts';
+import { type Taken, takeAnswer, takeAnswers } from '../polling/take-answer.ts';
 import type { WorkingStore } from '../store.ts';
 import type { CloseRecord, CloseStore } from './store.ts';
 
@@ -37,110 +28,58 @@ export interface AskingDeps
   readonly pauseMs: number;
 }
 
-/** A rail's answer about a payment of a close; `notSent` if our own limits kept us from asking. */
-interface Asked {
-  readonly record: CloseRecord;
-  readonly claim: string;
-  readonly answer: RailAnswer | NotSent;
-}
+type AskedRecord = Answered<CloseRecord>;
 
 const CONCURRENCY = 8;
 const BATCH = 50;
-const LEASE_FACTOR = 2;
-const MARGIN_MS = 5_000;
-const LOST = 'the payment is not known here any more';
 
-/**
- * Asks rails about the payments of closes, outside any transaction, and commits the answers: as a poll's answer, which
- * is judged like any other, and as the record's result.
- *
- * A crash between the question and the commit loses nothing: the record is due again after its lease.
- */
+/** Asks rails about the payments of closes, and commits each answer as a poll's and as the record's result. */
 export function startAsking(deps: AskingDeps): AsyncDisposable {
-  const answers = deps.messaging.groupCommit<Asked, void>('reconciler.close', (asked, transaction) =>
-    commitAnswers(deps, asked, transaction),
+  const answers = deps.messaging.groupCommit<AskedRecord, void>('reconciler.close', (answered, transaction) =>
+    commitAnswers(deps, answered, transaction),
   );
-  const begin = (railName: string, waits: Condition<string>, rail?: PolledRail): Loop => {
-    const workTimeoutMs = (rail?.capabilities.callDeadlineMs ?? 0) + MARGIN_MS;
-    return startClaimLoop<CloseRecord>({
-      name: `close of ${railName}`,
-      collection: deps.closeStore.records,
-      open: { waits },
-      // By the database's clock, as for polls.
-      claimTimeField: 'askedAt',
-      // While its circuit is open, or after it has turned a question away, the rail is not asked, and no try is
-      // counted.
-      ...(rail && { mayClaim: rail.isAvailable, rateLimit: deps.rateLimitOf(rail) }),
-      leaseMs: workTimeoutMs * LEASE_FACTOR,
-      workTimeoutMs,
+  return startAskLoops<CloseRecord>(deps, {
+    name: 'reconciler.close',
+    collection: deps.closeStore.records,
+    railField: 'waits',
+    limitsOf: (rail) => ({
       batchMax: BATCH,
       concurrencyMax: CONCURRENCY,
-      pauseMs: deps.pauseMs,
-      clock: deps.clock,
-      ids: deps.ids,
-      logger: deps.logger,
-      work: async (record, claim) => {
-        deps.crashPoint('reconciler.close.before-call');
-        const { reference } = record;
-        const terms = (await deps.store.load([reference])).get(reference)?.terms;
-        const answer = terms
-          ? await ask(rail, reference, terms)
-          : ({ kind: 'unaskable', why: LOST } as const);
-        deps.crashPoint('reconciler.close.after-call');
-        await answers.submit({ record, claim, answer });
-      },
-    });
-  };
-  const names = deps.rails.map(({ name }) => name);
-  const loops = [
-    ...deps.rails.map((rail) => begin(rail.name, rail.name, rail)),
-    // Rails that are not configured here can't be asked, which people are shown.
-    begin('other rails', { $gt: '', $nin: names }),
-  ];
-  return {
-    [Symbol.asyncDispose]: async () => {
-      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()));
+      ...(rail && { rateLimit: deps.rateLimitOf(rail) }),
+    }),
+    paymentOf: async ({ reference }) => {
+      const payment = (await deps.store.load([reference])).get(reference);
+      return payment ?? { reference, terms: null, traceparent: null };
     },
-  };
+    commit: answers.submit,
+  });
 }
 
 async function commitAnswers(
   deps: AskingDeps,
-  asked: readonly Asked[],
+  answered: readonly AskedRecord[],
   transaction: Transaction,
 ): Promise<readonly undefined[]> {
   const { session } = transaction;
   const { records } = deps.closeStore;
-  const ids = asked.map(({ record }) => record._id);
-  const current = await records.find({ _id: { $in: ids } }, { session }).toArray();
-  const claims = new Map(current.map(({ _id, claim }) => [_id, claim]));
-  const mine = asked.filter(({ record, claim }) => claims.get(record._id) === claim);
-  const references = mine.map(({ record }) => record.reference);
-  const loaded = await deps.store.load(references, session);
-  const payments = new Map(loaded);
-  const reports: BreakReport[] = [];
-  const writes: AnyBulkWriteOperation<CloseRecord>[] = [];
-  for (const { record, answer } of mine) {
-    const tracked = payments.get(record.reference);
-    const terms = tracked?.terms;
-    if (answer.kind === 'notSent')
-      writes.push(toUpdate(record, { dueAt: new Date(deps.clock.nowMs() + answer.retryAfterMs) }));
-    else if (!tracked || !terms)
-      writes.push(
-        toUpdate(record, { result: 'unclear', why: LOST, differences: [] }, { waits: true, dueAt: true }),
-      );
-    else {
-      const judged = judge(deps, { record, answer, tracked, terms }, transaction);
-      payments.set(record.reference, judged.after);
-      reports.push(...judged.reports);
-      writes.push(judged.write);
-    }
-  }
-  await applyReports(deps.breaks, reports, payments, transaction);
-  const changed = [...payments.values()].filter((one) => one !== loaded.get(one.reference));
-  await deps.store.save(changed, session);
+  const ids = answered.map(({ row }) => row._id);
+  const current = new Map(
+    (await records.find({ _id: { $in: ids } }, { session }).toArray()).map((one) => [one._id, one]),
+  );
+  const mine = answered.flatMap((one) => {
+    const row = current.get(one.row._id);
+    return row?.claim === one.claim ? [{ ...one, row }] : [];
+  });
+  const judged: CloseRecord[] = [];
+  const take = (one: AskedRecord, tracked: Tracked | undefined) => {
+    const { record, taken } = judge(deps, one, tracked, transaction);
+    judged.push(record);
+    return taken;
+  };
+  await takeAnswers(deps, mine, take, transaction);
+  const writes = judged.map(({ _id, ...replacement }) => ({ replaceOne: { filter: { _id }, replacement } }));
   if (writes.length > 0) await records.bulkWrite(writes, { session, ordered: false });
-  return asked.map(() => undefined);
+  return answered.map(() => undefined);
 }
 
 /**
@@ -149,68 +88,49 @@ async function commitAnswers(
  */
 function judge(
   deps: AskingDeps,
-  {
-    record,
-    answer,
-    tracked,
-    terms,
-  }: {
-    readonly record: CloseRecord;
-    readonly answer: RailAnswer;
-    readonly tracked: Tracked;
-    readonly terms: Terms;
-  },
+  { row, answer, askedAtMs }: AskedRecord,
+  tracked: Tracked | undefined,
   transaction: Transaction,
-) {
+): { readonly record: CloseRecord; readonly taken?: Taken } {
   const { triesMax, schedule, random } = deps;
   const nowMs = deps.clock.nowMs();
-  const askedAtMs = record.askedAt?.getTime() ?? nowMs;
+  const { claim: _claim, ...unclaimed } = row;
+  if (answer.kind === 'notSent')
+    return { record: { ...unclaimed, dueAt: new Date(nowMs + answer.retryAfterMs) } };
+  const { waits, dueAt: _dueAt, why: _why, ...kept } = unclaimed;
+  const terms = tracked?.terms;
+  if (!tracked || !terms) return { record: { ...kept, result: 'unclear', why: LOST.why, differences: [] } };
   // A close judges ended payments and waits for nothing.
   const asked = { tracked, terms, answer, isScheduled: false, askedAtMs, arrived: null };
   const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);
-  const tries = record.tries + 1;
+  const tries = row.tries + 1;
   // While there is no result, the rail's stored answer is one that differed.
-  const lastReported = record.result === 'pending' ? (record.theirs ?? null) : null;
+  const lastReported = row.result === 'pending' ? (row.theirs ?? null) : null;
   const matching = matchRecord({ tracked, terms, answer, verdict, tries, triesMax, lastReported });
   const { result, differences, theirs, why } = matching;
   const ours = sideOf(tracked, terms);
-  const isDone = result !== 'pending';
-  const isCompared = isDone && result !== 'unclear';
-  const said = isCompared ? reportsOfRecord(record, ours, matching, new Date(nowMs)) : NOTHING_SAID;
-  const [covers, ...others] = said.found.map(({ reference, field }) => breakId(reference, field));
-  const pauseMs = pauseBeforePoll(
-    schedule,
-    { pollsInRound: record.tries, lagging: false },
-    random.fraction(),
-  );
-  const set: Partial<CloseRecord> = {
-    result,
-    tries,
-    differences,
-    ours,
-    ...(theirs && { theirs }),
-    ...(why !== null && { why }),
-    ...(covers !== undefined && { breakId: covers }),
-    ...(others.length > 0 && { alsoCoveredBy: others }),
-    ...(verdict.fact !== null && { correctionSent: true }),
-    ...(!isDone && { dueAt: new Date(nowMs + pauseMs) }),
-  };
-  const over = isDone && ({ waits: true, dueAt: true } as const);
-  const gone = { ...over, ...(why === null && { why: true as const }) };
+  const isCompared = result !== 'pending' && result !== 'unclear';
+  const said = isCompared ? reportsOfRecord(row, ours, matching, new Date(nowMs)) : [];
+  const pause = { pollsInRound: row.tries, lagging: false };
   return {
-    after: { ...after, ...untilTaken(tracked, verdict, nowMs), ...(isCompared && { uncompared: false }) },
-    // The answer as a poll's comes first: it is what people look for.
-    reports: [...reports, ...said.found, ...said.gone],
-    write: toUpdate(record, set, gone),
+    record: {
+      ...kept,
+      result,
+      tries,
+      differences,
+      ours,
+      ...(theirs && { theirs }),
+      ...(why !== null && { why }),
+      ...(verdict.fact !== null && { correctionSent: true }),
+      ...(result === 'pending' && {
+        ...(waits !== undefined && { waits }),
+        dueAt: new Date(nowMs + pauseBeforePoll(schedule, pause, random.fraction())),
+      }),
+    },
+    taken: {
+      after: { ...after, ...untilTaken(tracked, verdict, nowMs), ...(isCompared && { uncompared: false }) },
+      // The answer as a poll's comes first: it is what people look for.
+      reports: [...reports, ...said],
+    },
   };
-}
-
-const NOTHING_SAID = { found: [], gone: [] };
-
-function toUpdate(
-  { _id }: CloseRecord,
-  set: Partial<CloseRecord>,
-  gone: Partial<Record<'waits' | 'dueAt' | 'why', true>> = {},
-): AnyBulkWriteOperation<CloseRecord> {
-  return { updateOne: { filter: { _id }, update: { $set: set, $unset: { claim: true, ...gone } } } };
 }

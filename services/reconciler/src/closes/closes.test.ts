@@ -2,12 +2,11 @@ import { DAY_MS } from '@pesewa/kernel';
 import { describe, expect, it } from 'vitest';
 import { createCloses } from './closes.ts';
 import type { CloseDocument } from './store.ts';
-import { dayFrom } from './window.ts';
 
 /** Closes over a store that records what was made, at a time of the 21st. */
 function open(time: string, uncompared: readonly (readonly [string, string])[] = []) {
   const made = new Map<string, CloseDocument>();
-  const lookForLate: (readonly string[])[] = [];
+  const askedAgain: (readonly [string, readonly string[]])[] = [];
   let opened = 0;
   const closes = createCloses({
     closeStore: {
@@ -16,7 +15,7 @@ function open(time: string, uncompared: readonly (readonly [string, string])[] =
         made.set(close._id, found ?? close);
         return { run: found ?? close, isNew: found === undefined };
       },
-      lookForLate: async (ids) => void lookForLate.push(ids),
+      askAgain: async (id, results) => void askedAgain.push([id, results]),
     },
     payments: {
       oldestUncompared: async () =>
@@ -30,16 +29,16 @@ function open(time: string, uncompared: readonly (readonly [string, string])[] =
       opened += 1;
     },
   });
-  return { closes, made, lookForLate, opened: () => opened };
+  return { closes, made, askedAgain, opened: () => opened };
 }
 
 describe('the nightly close', () => {
   it('is about yesterday over all rails, once, however many nights see it', async () => {
-    const { closes, made, opened, lookForLate } = open('03:00:00');
+    const { closes, made, opened, askedAgain } = open('03:00:00');
     await closes.openDue();
     await closes.openDue();
     expect([...made.keys()]).toEqual(['2026-11-20']);
-    expect(lookForLate).toEqual([['2026-11-20']]);
+    expect(askedAgain).toEqual([['2026-11-20', ['unclear']]]);
     expect(made.get('2026-11-20')).toMatchObject({ rail: null, requestedBy: 'nightly', running: true });
     const { requestedAt, keepUntil } = made.get('2026-11-20') ?? {};
     expect(Number(keepUntil) - Number(requestedAt)).toBe(400 * DAY_MS);
@@ -47,15 +46,15 @@ describe('the nightly close', () => {
   });
 
   it('is about each day from the oldest payment on that a lookup has to compare, as after missed nights', async () => {
-    const { closes, made, lookForLate } = open('03:00:00', [
+    const { closes, made, askedAgain } = open('03:00:00', [
       ['upstream', '2026-11-18T23:59:59.999Z'],
       ['other', '2026-11-20T00:00:00Z'],
       ['by-statement', '2026-11-02T00:00:00Z'],
     ]);
-    await closes.open(dayFrom(new Date('2026-11-19'), null), 'ama');
+    await closes.open(new Date('2026-11-19'), null, 'ama');
     await closes.openDue();
     expect([...made.keys()].toSorted()).toEqual(['2026-11-18', '2026-11-19', '2026-11-20']);
-    expect(lookForLate).toEqual([['2026-11-19']]);
+    expect(askedAgain).toEqual([['2026-11-19', ['unclear']]]);
   });
 
   it('leaves a day alone whose events may still be on their way', async () => {
@@ -65,12 +64,27 @@ describe('the nightly close', () => {
   });
 });
 
-it('a close that is asked for again looks for what was reported late, or is to be compared again', async () => {
-  const { closes, lookForLate, opened } = open('03:00:00');
-  const window = dayFrom(new Date('2026-11-20'), 'by-statement');
-  await closes.open(window, 'ama');
-  expect(lookForLate).toEqual([]);
-  await closes.open(window, 'kofi');
-  expect(lookForLate).toEqual([['2026-11-20.by-statement']]);
+it('looks back a month at most', async () => {
+  const { closes, made } = open('03:00:00', [['upstream', '2026-01-01T00:00:00Z']]);
+  await closes.openDue();
+  expect(made.size).toBe(31);
+  expect([...made.keys()].at(-1)).toBe('2026-11-20');
+});
+
+it('a close that is asked for again looks for what was reported late, and asks again about what is not matched', async () => {
+  const { closes, askedAgain, opened } = open('03:00:00');
+  const again = (by: string) => closes.open(new Date('2026-11-20'), 'by-statement', by);
+  await again('ama');
+  expect(askedAgain).toEqual([]);
+  await again('kofi');
+  expect(askedAgain).toEqual([['2026-11-20.by-statement', ['unclear', 'differs', 'not_at_rail']]]);
   expect(opened()).toBe(2);
+});
+
+it('a day is over once its events have had time to arrive', async () => {
+  const refused = await open('00:09:59').closes.open(new Date('2026-11-20'), null, 'ama');
+  const message = expect.stringContaining('it can be closed from 2026-11-21T00:10:00.000Z on') as unknown;
+  expect(refused).toEqual({ ok: false, refusal: message });
+  const made = await open('00:10:00').closes.open(new Date('2026-11-20'), null, 'ama');
+  expect(made).toMatchObject({ ok: true, value: { isNew: true, run: { _id: '2026-11-20' } } });
 });

@@ -1,18 +1,13 @@
-import {
-  type Database,
-  ensureDatabaseSchema,
-  type Messaging,
-  openDatabase,
-  type Transaction,
-} from '@pesewa/messaging';
+import { DAY_MS } from '@pesewa/kernel';
+import { type Database, ensureDatabaseSchema, type Messaging, openDatabase } from '@pesewa/messaging';
 import { eventually, openTestScope, prepareTestEnvironment } from '@pesewa/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { reconcilerDatabaseSchema } from '../database-schema.ts';
+import type { Terms } from '../domain/tracked.ts';
 import { openWindowPayments, type WindowPayment, type WindowPayments } from '../matching/payments.ts';
 import type { PollDocument } from '../poll-document.ts';
 import { startCloses } from './driving.ts';
 import { type CloseRecord, type CloseStore, openCloseStore } from './store.ts';
-import { dayFrom } from './window.ts';
 
 const resources = new AsyncDisposableStack();
 let database: Database;
@@ -24,15 +19,14 @@ let looks = 0;
 let whileLooking = async (): Promise<void> => {};
 let aheadMs = 0;
 
-/** A full page each time, which takes a second. */
-const endless: WindowPayments['read'] = async (_window, after, limit) => {
-  aheadMs += 1_000;
-  const endedAt = new Date((after?.endedAt.getTime() ?? 0) + 1);
-  return Array.from(
-    { length: limit },
-    (_, index): WindowPayment => ({ _id: `po-${index}`, endedAt, status: 'completed' }),
-  );
-};
+/** One page after another, each of which takes a second. */
+async function* endless(): AsyncGenerator<readonly WindowPayment[]> {
+  const terms = { kind: 'payout', rail: 'endless', merchantId: 'demo', currency: 'KES' } as Terms;
+  for (let page = 0; ; page += 1) {
+    aheadMs += 1_000;
+    yield [{ _id: `po-endless-${page}`, terms, endedAt: new Date(page), status: 'completed' }];
+  }
+}
 
 beforeAll(async () => {
   const config = await prepareTestEnvironment();
@@ -44,21 +38,6 @@ beforeAll(async () => {
   );
   await ensureDatabaseSchema(database.db, reconcilerDatabaseSchema);
   closeStore = openCloseStore(database.db);
-  const session = database.client.startSession();
-  resources.defer(() => session.endSession());
-  const transaction: Transaction = {
-    session,
-    emit: () => undefined,
-    afterCommit: (action) => action(),
-    afterRollback: () => undefined,
-  };
-  const groupCommit: Messaging['groupCommit'] = (_name, apply) => ({
-    submit: async (item) => {
-      const [outcome] = await apply([item], transaction, false);
-      if (outcome === undefined) throw new Error('a page came to nothing');
-      return outcome;
-    },
-  });
   const caughtUp: Messaging['caughtUp'] = async () => {
     looks += 1;
     await whileLooking();
@@ -66,13 +45,10 @@ beforeAll(async () => {
   };
   const { ids, logger } = scope;
   const clock = { ...scope.clock, nowMs: () => scope.clock.nowMs() + aheadMs };
-  const messaging = { db: database.db, owner: 'test', groupCommit, caughtUp };
-  const { read, uncompared } = openWindowPayments(database.db.collection<PollDocument>('polls'), [
-    'by-statement',
-  ]);
-  const payments: Pick<WindowPayments, 'read' | 'uncompared'> = {
-    uncompared,
-    read: (window, ...rest) => (window.rail === 'endless' ? endless : read)(window, ...rest),
+  const messaging = { db: database.db, owner: 'test', caughtUp };
+  const { uncompared } = openWindowPayments(database.db.collection<PollDocument>('polls'), ['by-statement']);
+  const payments: Pick<WindowPayments, 'uncompared'> = {
+    uncompared: (day) => (day.rail === 'endless' ? endless() : uncompared(day)),
   };
   const deps = { closeStore, payments, messaging, clock, ids, logger, pauseMs: 20 };
   resources.use(startCloses(deps));
@@ -83,10 +59,12 @@ afterAll(async () => {
   await resources.disposeAsync();
 });
 
+const dayFrom = (from: Date, rail: string | null) => ({ from, to: new Date(from.getTime() + DAY_MS), rail });
+
 /** A close that is due. */
 async function make(_id: string, midnight: Date, rail: string | null): Promise<void> {
   const now = new Date();
-  const due = { stage: 'gathering', running: true, dueAt: now } as const;
+  const due = { stage: 'asking', running: true, dueAt: now } as const;
   const made = { requestedBy: 'ama', requestedAt: now, keepUntil: new Date('2100-01-01') };
   await closeStore.create({ _id, ...dayFrom(midnight, rail), ...made, ...due });
 }
@@ -128,11 +106,11 @@ it('is not done before what the owners have published is applied, and adds what 
   // Nothing has compared it, and the close is done all the same; the next night asks once more.
   await answer('unclear');
   await isDone('unclear');
-  await closeStore.lookForLate(['2026-11-20'], new Date());
+  await closeStore.askAgain('2026-11-20', ['unclear'], new Date());
   await isAskedAgain();
   await answer('unclear');
   await isDone('unclear');
-  await closeStore.lookForLate(['2026-11-20'], new Date());
+  await closeStore.askAgain('2026-11-20', ['unclear'], new Date());
   await isAskedAgain();
   await database.db.collection('polls').updateOne({ _id: 'po-1' as never }, { $unset: { uncompared: '' } });
   await answer('matched');
@@ -142,7 +120,7 @@ it('is not done before what the owners have published is applied, and adds what 
 
 it('looks once more if it is woken while it looks', async () => {
   await make('2026-11-19', new Date('2026-11-19'), null);
-  const wake = () => closeStore.lookForLate(['2026-11-19'], new Date());
+  const wake = () => closeStore.askAgain('2026-11-19', ['unclear'], new Date());
   await eventually(async () => expect(await closeStore.find('2026-11-19')).toMatchObject({ stage: 'done' }));
   let seen = 0;
   whileLooking = async () => {
@@ -163,16 +141,15 @@ it('reads many payments in turns with those of other closes', async () => {
   await eventually(async () =>
     expect(await closeStore.find('2026-11-21')).toMatchObject({ stage: 'done', counts: {} }),
   );
-  expect(await closeStore.find('2026-11-21.endless')).toMatchObject({ stage: 'gathering' });
+  expect(await closeStore.find('2026-11-21.endless')).toMatchObject({ stage: 'asking' });
   await closeStore.runs.deleteOne({ _id: '2026-11-21.endless' });
 });
 
 it('leaves out a rail whose statement is its close, unless it is of that rail', async () => {
   const day = dayFrom(new Date('2026-11-22'), null);
   const terms = { kind: 'payout', rail: 'by-statement', merchantId: 'demo', currency: 'KES' };
-  await database.db
-    .collection('polls')
-    .insertOne({ _id: 'po-2', terms, endedAt: day.from } as unknown as PollDocument & { _id: never });
+  const uncompared = { _id: 'po-2', terms, endedAt: day.from, uncompared: 'by-statement' };
+  await database.db.collection('polls').insertOne(uncompared as unknown as PollDocument & { _id: never });
   await make('2026-11-22', day.from, null);
   await eventually(async () =>
     expect(await closeStore.find('2026-11-22')).toMatchObject({ stage: 'done', counts: {} }),
@@ -198,7 +175,7 @@ it.each([
   const validator = { [field]: { $exists: false } };
   await database.db.command({ collMod: collection, validator, validationLevel: 'moderate' });
   try {
-    await expect(closeStore.lookForLate([_id], new Date())).rejects.toThrow('validation');
+    await expect(closeStore.askAgain(_id, ['unclear'], new Date())).rejects.toThrow('validation');
   } finally {
     await database.db.command({ collMod: collection, validator: {}, validationLevel: 'strict' });
   }

@@ -1,6 +1,5 @@
 import type { Loop, Messaging } from '@pesewa/messaging';
 import { WAITING_KEY } from '../database-schema.ts';
-import { createGathering } from '../matching/gathering.ts';
 import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
 import { isCaughtUp, LOOK_MS, type RunDeps, startRuns } from '../matching/runs.ts';
 import { type Keep, recordId } from '../matching/store.ts';
@@ -10,51 +9,20 @@ import type { CloseDocument, CloseRecord, CloseStore } from './store.ts';
 export interface DrivingDeps
   extends Omit<RunDeps<CloseDocument, CloseRecord>, 'name' | 'store' | 'inOrderBy' | 'step'> {
   readonly closeStore: CloseStore;
-  readonly payments: Pick<WindowPayments, 'read' | 'uncompared'>;
-  readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit' | 'caughtUp'>;
+  readonly payments: Pick<WindowPayments, 'uncompared'>;
+  readonly messaging: Pick<Messaging, 'db' | 'owner' | 'caughtUp'>;
 }
 
 /** How long the payments of one close are read without a break. */
 const SLICE_MS = 10_000;
 
 /**
- * Drives closes (ADR 29): reads the payments of each window once, and when all of them are asked about adds those that
- * nothing has compared yet, until only unclear ones are left. A close is done only after a search for them that began after
- * everything the owners had published was applied here.
+ * Drives closes (ADR 29): whenever all payments of a close are asked about, it adds those that nothing has compared yet, until
+ * only unclear ones are left. A close is done only after a search that began after everything the owners had published was
+ * applied here. What a crash leaves is found again: nothing has compared it.
  */
 export function startCloses(deps: DrivingDeps): Loop {
-  const { closeStore: store, payments, messaging, clock } = deps;
-  const { gather, add } = createGathering<CloseDocument, CloseRecord>({
-    ...deps,
-    store,
-    recordsOf: async (close, page) => {
-      const dueAt = new Date(clock.nowMs());
-      return page.flatMap((payment) => recordOf(close, payment, dueAt));
-    },
-    next: 'asking',
-  });
-
-  /** The next step once all records are finished: late payments are added, or the close ends if there are none. */
-  async function look(close: CloseDocument, keep: Keep): Promise<void> {
-    const { _id, claim, stage, dueAt } = close;
-    const asked = { run: _id, waits: { $exists: true } };
-    const isAsking = (await store.records.findOne(asked, { hint: WAITING_KEY })) !== null;
-    if (isAsking || !(await isCaughtUp(messaging))) return store.dueAgain(close, LOOK_MS);
-    let added = 0;
-    for await (const uncompared of payments.uncompared(close)) {
-      await keep();
-      const late = await withoutUnclear(store, _id, uncompared);
-      added += late.length > 0 ? await add(close, late) : 0;
-    }
-    if (added > 0) return store.dueAgain(close);
-    const counts = await store.count(_id);
-    // One that was woken meanwhile stays due.
-    await store.runs.updateOne({ _id, claim, stage, ...(dueAt && { dueAt }) }, [
-      { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
-      { $unset: ['running', 'dueAt'] },
-    ]);
-  }
-
+  const { closeStore: store, messaging } = deps;
   return startRuns({
     ...deps,
     name: 'closes',
@@ -62,35 +30,68 @@ export function startCloses(deps: DrivingDeps): Loop {
     // Closes don't depend on one another.
     inOrderBy: '_id',
     step: async (close, keep) => {
-      if (close.stage !== 'gathering') return look(close, keep);
-      // After a while others that are due come first, since it may have millions.
-      const untilMs = clock.nowMs() + SLICE_MS;
-      await gather(close, close, keep, () => clock.nowMs() < untilMs);
-      return store.dueAgain(close);
+      const { _id, claim, dueAt } = close;
+      const asked = { run: _id, waits: { $exists: true } };
+      if ((await store.records.findOne(asked, { hint: WAITING_KEY })) !== null)
+        return store.dueAgain(close, LOOK_MS);
+      const isComplete = await isCaughtUp(messaging);
+      if (await addUncompared(deps, close, keep)) return store.dueAgain(close);
+      if (!isComplete) return store.dueAgain(close, LOOK_MS);
+      const counts = await store.count(_id);
+      // One that was woken meanwhile stays due.
+      return store.runs.updateOne({ _id, claim, ...(dueAt && { dueAt }) }, [
+        { $set: { stage: 'done', counts: { $literal: counts }, finishedAt: '$$NOW' } },
+        { $unset: ['running', 'dueAt'] },
+      ]);
     },
   });
 }
 
-/** Those of these payments whose present end the close has not found unclear. */
-async function withoutUnclear(
-  { records }: CloseStore,
-  run: string,
-  payments: readonly WindowPayment[],
-): Promise<readonly WindowPayment[]> {
-  const ids = payments.map(({ _id }) => recordId(run, _id));
-  const unclear = await records.find({ _id: { $in: ids }, result: 'unclear' }).toArray();
-  const endOf = new Map(unclear.map(({ reference, endedAt }) => [reference, endedAt.getTime()]));
-  return payments.filter(({ _id, endedAt }) => endOf.get(_id) !== endedAt?.getTime());
+/** Adds payments of a close that nothing has compared since they ended; gives whether there were any. */
+async function addUncompared(
+  { closeStore: { runs, records }, payments, clock }: DrivingDeps,
+  close: CloseDocument,
+  keep: Keep,
+): Promise<boolean> {
+  const untilMs = clock.nowMs() + SLICE_MS;
+  let hasAdded = false;
+  for await (const page of payments.uncompared(close)) {
+    await keep();
+    const ids = page.map(({ _id }) => recordId(close._id, _id));
+    const unclear = await records.find({ _id: { $in: ids }, result: 'unclear' }).toArray();
+    const endOf = new Map(unclear.map(({ reference, endedAt }) => [reference, endedAt.getTime()]));
+    const added = page.flatMap((payment) =>
+      endOf.get(payment._id) === payment.endedAt?.getTime() ? [] : recordOf(close, payment, clock.nowMs()),
+    );
+    if (added.length === 0) continue;
+    const writes = added.map(({ _id, ...replacement }) => ({
+      replaceOne: { filter: { _id }, replacement, upsert: true },
+    }));
+    const { upsertedCount } = await records.bulkWrite(writes, { ordered: false });
+    // What was done is not any more, once something late was found.
+    await runs.updateOne(
+      { _id: close._id, claim: close.claim },
+      {
+        $set: { stage: 'asking' },
+        $unset: { counts: true },
+        ...(close.finishedAt && { $inc: { late: upsertedCount } }),
+      },
+    );
+    hasAdded = true;
+    // After a while others that are due come first, since it may have millions.
+    if (clock.nowMs() >= untilMs) break;
+  }
+  return hasAdded;
 }
 
 function recordOf(
   { _id: run, keepUntil }: CloseDocument,
   { _id: reference, terms, endedAt }: WindowPayment,
-  dueAt: Date,
+  nowMs: number,
 ): readonly CloseRecord[] {
   if (!terms || !endedAt) return [];
   const { kind, rail, merchantId, currency } = terms;
   const about = { reference, kind, rail, merchantId, currency, endedAt };
-  const _id = recordId(run, reference);
-  return [{ _id, run, ...about, result: 'pending', tries: 0, waits: rail, dueAt, keepUntil }];
+  const asked = { result: 'pending', tries: 0, waits: rail, dueAt: new Date(nowMs), keepUntil } as const;
+  return [{ _id: recordId(run, reference), run, ...about, ...asked }];
 }

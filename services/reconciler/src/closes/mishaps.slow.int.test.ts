@@ -21,7 +21,7 @@ const inRounds: Until = (what, met) =>
     return met();
   });
 const { answers, asked, circuit, round } = harness;
-const { close, nextHour, paidAt, recordOf, records } = closeSteps(harness, until);
+const { close, nextDay, paidAt, recordOf, records } = closeSteps(harness, until);
 const { finished } = closeSteps(harness, inRounds);
 const timesAsked = (reference: string) => asked.filter((one) => one === reference).length;
 
@@ -37,10 +37,10 @@ afterAll(harness.close);
 
 describe('a daily close, whatever happens meanwhile', () => {
   it('does not count as a try what our own limits refuse, and waits behind an open circuit', async () => {
-    const window = nextHour();
-    const [reference = ''] = await paidAt(window.startMs);
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
     answers.set(reference, { kind: 'notSent', why: 'rate limit of the rail', retryAfterMs: 0 });
-    const { id } = await close(window);
+    const { id } = await close(day);
     await inRounds('the refusals', () => timesAsked(reference) > 6);
     circuit.isOpen = true;
     await until('the last refusal', async () => (await recordOf(id, reference))?.claim === undefined);
@@ -56,13 +56,13 @@ describe('a daily close, whatever happens meanwhile', () => {
   });
 
   it('takes up what a crash left between question and commit, and two replicas share the work', async () => {
-    const window = nextHour();
-    const references = await paidAt(window.startMs, 30);
+    const day = nextDay();
+    const references = await paidAt(day.startMs, 30);
     const [stuck = '', ...others] = references;
     const release = hold(stuck);
     const replica = await harness.join(0);
     try {
-      const { id } = await close(window);
+      const { id } = await close(day);
       const bothUntil: Until = (what, met) =>
         inRounds(what, () => {
           replica.clock.endPauses();
@@ -88,10 +88,10 @@ describe('a daily close, whatever happens meanwhile', () => {
   });
 
   it('drops an answer whose claim another has taken over meanwhile', async () => {
-    const window = nextHour();
-    const [reference = ''] = await paidAt(window.startMs);
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
     const release = hold(reference);
-    const { id } = await close(window);
+    const { id } = await close(day);
     await inRounds('the question', () => asked.includes(reference));
     harness.slow.delete(reference);
     await records().updateOne(
@@ -106,10 +106,10 @@ describe('a daily close, whatever happens meanwhile', () => {
   });
 
   it('shows no difference of an earlier answer once the payment is not known any more', async () => {
-    const window = nextHour();
-    const [reference = ''] = await paidAt(window.startMs);
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
     const release = hold(reference);
-    const { id } = await close(window);
+    const { id } = await close(day);
     await inRounds('the question', () => asked.includes(reference));
     await records().updateOne(
       { _id: `${id}/${reference}` },
@@ -122,15 +122,15 @@ describe('a daily close, whatever happens meanwhile', () => {
   });
 
   it('includes payments that are reported while it runs', async () => {
-    const window = nextHour();
-    const [first = ''] = await paidAt(window.startMs);
+    const day = nextDay();
+    const [first = ''] = await paidAt(day.startMs);
     answers.set(first, { kind: 'unknown', why: 'timeout' });
-    const { id } = await close(window);
+    const { id } = await close(day);
     await inRounds('the question', () => asked.includes(first));
     const questions = () => asked.filter((reference) => reference === first).length;
     await until('its answer', async () => (await recordOf(id, first))?.tries === questions());
     const unanswered = questions();
-    const [late = ''] = await paidAt(window.startMs + 1);
+    const [late = ''] = await paidAt(day.startMs + 1);
     answers.set(first, agreed);
     expect(await finished(id)).toMatchObject({ payments: 2, results: { matched: 2 } });
     expect(await recordOf(id, first)).toMatchObject({ tries: unanswered + 1 });

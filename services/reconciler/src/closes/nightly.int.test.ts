@@ -17,7 +17,7 @@ const until: Until = (what, met) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 const { answers, asked, breaksOf } = harness;
-const { close, closed, finished, nextHour, paidAt, recordOf } = closeSteps(harness, until);
+const { close, closed, finished, nextDay, paidAt, recordOf } = closeSteps(harness, until);
 
 beforeAll(harness.open);
 afterAll(harness.close);
@@ -56,32 +56,32 @@ describe('the nightly close on real daemons', () => {
 
 describe('a close that is asked for again', () => {
   it('asks once about each payment that stayed unclear, whatever its result is meanwhile', async () => {
-    const window = nextHour();
-    const [silent = '', answered = ''] = await paidAt(window.startMs, 2);
+    const day = nextDay();
+    const [silent = '', answered = ''] = await paidAt(day.startMs, 2);
     for (const reference of [silent, answered]) answers.set(reference, { kind: 'unknown', why: 'timeout' });
-    const { id } = await closed(window);
+    const { id } = await closed(day);
     const before = asked.filter((one) => one === silent).length;
-    expect(await closed(window)).toMatchObject({ late: 0, results: { unclear: 2 } });
+    expect(await closed(day)).toMatchObject({ late: 0, results: { unclear: 2 } });
     expect(asked.filter((one) => one === silent)).toHaveLength(before + 1);
     expect(await recordOf(id, silent)).toMatchObject({ result: 'unclear', tries: before + 1 });
     answers.set(answered, agreed);
-    expect(await closed(window)).toMatchObject({ late: 0, results: { unclear: 1, matched: 1 } });
+    expect(await closed(day)).toMatchObject({ late: 0, results: { unclear: 1, matched: 1 } });
     expect(asked.filter((one) => one === silent)).toHaveLength(before + 2);
   });
 });
 
 describe('a payment that stayed unclear and is asked about again', () => {
   it('opens no break for a difference that the rail reports once', async () => {
-    const window = nextHour();
-    const [reference = ''] = await paidAt(window.startMs);
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
     answers.set(reference, { kind: 'unknown', why: 'timeout' });
-    const { id } = await closed(window);
+    const { id } = await closed(day);
     expect(await recordOf(id, reference)).toMatchObject({ result: 'unclear' });
     const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const before = asked.length;
     harness.slow.set(reference, first.promise);
     answers.set(reference, { ...agreed, fee: 49n });
-    await close(window);
+    await close(day);
     await until('the question', () => asked.length > before);
     harness.slow.set(reference, second.promise);
     first.resolve();
@@ -96,16 +96,16 @@ describe('a payment that stayed unclear and is asked about again', () => {
 
 describe('a close whose payment has a break already', () => {
   it('opens its own break for differences that the other does not cover', async () => {
-    const window = nextHour();
-    const [both = '', gone = ''] = await paidAt(window.startMs, 2);
+    const day = nextDay();
+    const [both = '', gone = ''] = await paidAt(day.startMs, 2);
     answers.set(both, { ...agreed, amount: 10_001n, fee: 49n });
     answers.set(gone, { kind: 'failed', reason: 'Declined' });
-    await closed(window);
+    await closed(day);
     expect(new Set(await breaksOf(both))).toEqual(new Set(['close.differs', 'payout.amount_differs']));
     expect(await breaksOf(gone)).toEqual(['payment.contradiction']);
     answers.set(gone, { kind: 'notFound' });
     // The same money and the same field: the rail has not moved what we have.
-    const { id } = await closed(window, 'upstream');
+    const { id } = await closed(day);
     expect(await breaksOf(gone)).toEqual(['payment.contradiction']);
     expect(await recordOf(id, gone)).toMatchObject({
       result: 'not_at_rail',
@@ -114,11 +114,11 @@ describe('a close whose payment has a break already', () => {
   });
 
   it('keeps a difference that was reported once, however unclear the answers after it', async () => {
-    const window = nextHour();
-    const [reference = ''] = await paidAt(window.startMs);
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
     answers.set(reference, { ...agreed, fee: 49n });
     const { id } = await harness
-      .postAs('ama', '/closes', { from: window.from, to: window.to })
+      .postAs('ama', '/closes', { date: day.date })
       .then(({ body }) => body as { readonly id: string });
     await until('the first answer', async () => (await recordOf(id, reference))?.tries === 1);
     answers.set(reference, { kind: 'unknown', why: 'timeout' });

@@ -6,11 +6,11 @@ import type { Window } from '../matching/payments.ts';
 import { type MatchRecord, type MatchRun, openMatchStore } from '../matching/store.ts';
 
 /**
- * A close as MongoDB holds it; `_id` names its window, so that each is closed once (ADR 29). Its payments are read and asked
- * about; then those that were reported late are, until there are no more.
+ * A close as MongoDB holds it; `_id` names its day, and its rail if it is of one, so that each is closed once (ADR 29).
+ * Its payments are asked about; then those that were reported late are, until there are no more.
  */
 export interface CloseDocument extends MatchRun, Window {
-  readonly stage: 'gathering' | 'asking' | 'done';
+  readonly stage: 'asking' | 'done';
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -49,18 +49,18 @@ export function openCloseStore(db: Db) {
   return {
     ...store,
     /**
-     * Has late payments of the finished ones among these closes looked for, and rails asked once more about unclear ones;
-     * they stay done, and those unclear, until something else is found. A record waits only while its close is due, so
-     * that its result is counted.
+     * Has late payments of a close looked for, if it is finished, and rails asked once more about those with these results;
+     * the close stays done, and the results stand, until something else is found. A record waits only while its close is
+     * due, so that its result is counted.
      */
-    lookForLate: async (ids: readonly string[], dueAt: Date): Promise<void> => {
-      const done = { _id: { $in: [...ids] }, stage: 'done' } as const;
+    askAgain: async (id: string, results: readonly CloseResult[], dueAt: Date): Promise<void> => {
+      const done = { _id: id, stage: 'done' } as const;
       await db.client.withSession((session) =>
         session.withTransaction(async () => {
-          await store.runs.updateMany(done, { $set: { running: true, dueAt } }, { session });
-          const run = { $in: await store.runs.distinct('_id', done, { session }) };
-          const unclear = { run, result: 'unclear', waits: { $exists: false } } as const;
-          await store.records.updateMany(unclear, [{ $set: { waits: '$rail', dueAt } }], { session });
+          const due = await store.runs.updateOne(done, { $set: { running: true, dueAt } }, { session });
+          if (due.matchedCount === 0) return;
+          const asked = { run: id, result: { $in: [...results] }, waits: { $exists: false } };
+          await store.records.updateMany(asked, [{ $set: { waits: '$rail', dueAt } }], { session });
         }),
       );
     },

@@ -1,6 +1,7 @@
 import { type CloseRecordView, type CloseView, closeResults } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
-import type { Difference, Side } from '../domain/close.ts';
+import type { Side } from '../domain/close.ts';
+import { breakId } from '../domain/observing.ts';
 import type { Export } from '../exports.ts';
 import type { ResultCounts } from '../matching/store.ts';
 import type { CloseDocument, CloseRecord } from './store.ts';
@@ -33,6 +34,11 @@ export function viewClose(close: CloseDocument, counts: ResultCounts | null): Cl
 /** A payment of a close as operators see it: amounts as decimal strings, null if unknown. */
 export function viewRecord(record: CloseRecord): CloseRecordView {
   const { reference, kind, rail, merchantId, currency, endedAt, result, tries } = record;
+  const { differences = [] } = record;
+  const hasBreaks = result === 'differs' || result === 'not_at_rail';
+  const [covering = null, ...alsoCoveredBy] = hasBreaks
+    ? differences.map(({ field }) => breakId(reference, field))
+    : [];
   const side = (of: Side | undefined) =>
     of
       ? { status: of.status, amount: textOf(of.amount, currency), fee: textOf(of.fee, currency) }
@@ -47,13 +53,10 @@ export function viewRecord(record: CloseRecord): CloseRecordView {
     result,
     ours: side(record.ours),
     theirs: side(record.theirs),
-    differences: (record.differences ?? []).map(({ field, minor }: Difference) => ({
-      field,
-      amount: formatAmount(minor, currency),
-    })),
+    differences: differences.map(({ field, minor }) => ({ field, amount: formatAmount(minor, currency) })),
     why: record.why ?? null,
-    breakId: record.breakId ?? null,
-    alsoCoveredBy: record.alsoCoveredBy ?? [],
+    breakId: covering,
+    alsoCoveredBy,
     /** Whether the rail reported an end that the payment's owner did not know, which was published to it. */
     correctionSent: record.correctionSent === true,
     askedAt: record.askedAt?.toISOString() ?? null,

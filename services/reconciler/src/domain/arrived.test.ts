@@ -26,7 +26,7 @@ describe('a payment after Kafka was away for twenty minutes', () => {
   const backMs = 20 * MINUTE_MS;
   const ask = (open: ReturnType<typeof collection>, arrived: ArrivedTime | null, askedAtMs: number) => {
     if (!open.terms) throw new Error('the payment has no terms');
-    const answer = open.endReportedAtMs === null ? ({ kind: 'notFound' } as const) : checked;
+    const answer = open.endReported === null ? ({ kind: 'notFound' } as const) : checked;
     const asked = { terms: open.terms, source: 'poll', answer, isScheduled: true } as const;
     const verdict = judge({ ...settings, ...asked, tracked: open, arrived, askedAtMs });
     return verdict.findings.map(({ kind }) => kind);

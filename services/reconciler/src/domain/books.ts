@@ -1,4 +1,4 @@
-import { DAY_MS, displayAmount } from '@pesewa/kernel';
+import { displayAmount } from '@pesewa/kernel';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
 import type { Finding } from './judging.ts';
@@ -86,9 +86,6 @@ function offBy(tracked: Tracked, terms: Terms): bigint | null {
   return (status === 'completed' ? paid : 0n) - (booked?.minor ?? 0n);
 }
 
-/** An older entry may belong to a payment whose own events the topics no longer hold (seven days at least). */
-const EXPLAINED_WITHIN_MS = 7 * DAY_MS;
-
 /** Schedules the comparison of the payment with its entries for a grace time later, unless they match by now. */
 export function dueBooks(
   tracked: Tracked,
@@ -96,12 +93,6 @@ export function dueBooks(
 ): Tracked {
   const finding = judgeBooks(tracked);
   const isReported = finding === undefined || tracked.breaks.includes(finding.kind);
-  const booksDueAtMs =
-    isReported || isTooOld(tracked, at.nowMs) ? null : (tracked.booksDueAtMs ?? at.nowMs + at.booksGraceMs);
+  const booksDueAtMs = isReported ? null : (tracked.booksDueAtMs ?? at.nowMs + at.booksGraceMs);
   return booksDueAtMs === tracked.booksDueAtMs ? tracked : { ...tracked, booksDueAtMs };
-}
-
-function isTooOld({ terms, timeline }: Tracked, nowMs: number): boolean {
-  const newest = timeline.findLast(({ what }) => what === 'posting');
-  return terms === null && newest !== undefined && nowMs - newest.lastAtMs > EXPLAINED_WITHIN_MS;
 }

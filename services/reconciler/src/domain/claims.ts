@@ -15,34 +15,22 @@ const KEPT_MAX = 9;
  * Adds a claim unless one of the same value is known, and keeps the list bounded.
  *
  * The limit applies separately to each rail and kind, to hints and proven claims, and to each end, so that a flood of
- * one sort takes no room from another. Once the terms are known, only claims of the payment's own rail and kind are
- * kept. A claim that is not kept updates the time of those of its sort: it may be the true one and may still be
- * confirmed.
+ * one sort takes no room from another. A claim that is not kept updates the time of those of its sort: it may be the
+ * true one and may still be confirmed.
  */
 export function addClaim(claims: readonly Claim[], claim: Claim, terms: Terms | null): readonly Claim[] {
-  if (terms !== null && !isOwn(claim, terms)) return claims;
   const { alike, isKept } = place(claims, claim, terms);
   const renewed = claims.map((other) => (alike.includes(other) ? renewedBy(other, claim) : other));
   return isKept ? [...renewed, claim] : renewed;
 }
 
-/**
- * Whether a claim was seen before, or is older than a later one of its sort; every claim that would be kept is news.
- *
- * Claims of other rails than the payment's own are not kept; for them the timeline shows it.
- */
+/** Whether a claim was seen before, or is older than a later one of its sort; every claim that would be kept is news. */
 export function isRepeatedClaim(
-  { callbacks, terms, timeline }: Pick<Tracked, 'callbacks' | 'terms' | 'timeline'>,
+  { callbacks, terms }: Pick<Tracked, 'callbacks' | 'terms'>,
   claim: Claim,
 ): boolean {
-  if (terms === null || isOwn(claim, terms)) {
-    const { alike, isKept } = place(callbacks, claim, terms);
-    return !isKept && alike.some((other) => newestAtMs(other) >= claim.atMs);
-  }
-  return timeline.some(
-    ({ what, detail, lastAtMs }) =>
-      (what === 'other rail' || what === 'hint') && detail === claim.status && lastAtMs >= claim.atMs,
-  );
+  const { alike, isKept } = place(callbacks, claim, terms);
+  return !isKept && alike.some((other) => newestAtMs(other) >= claim.atMs);
 }
 
 /** The claims of the same sort, and whether this one has a new value for which there is room. */
@@ -67,11 +55,11 @@ export function claimsUnder(terms: Terms, claims: readonly Claim[]): readonly Cl
 
 /**
  * What two claims of one sort must share to count as the same: for a failure the reason, for any other end amount and
- * currency, and whether a proven one names a fee.
+ * currency, and whether a proven one names a fee; of another rail than the payment's own nothing else.
  */
 function valueOf(claim: Claim, terms: Terms | null): string {
   const end = claimedEnd(claim);
-  if (end === undefined) return '';
+  if (end === undefined || (terms !== null && !isOwn(claim, terms))) return '';
   if (end === 'failed') return claim.reason === null ? '' : (readFailureReason(claim.reason) ?? 'any other');
   const hasFee = claim.proven && claim.fee !== null;
   return `${numberOf(claim.amount, terms)} ${currencyOf(claim) ?? terms?.currency ?? ''} ${hasFee}`;

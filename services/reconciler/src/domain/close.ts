@@ -136,7 +136,7 @@ export function reportsOfRecord(
       compared.includes(said.field) &&
       found.every(({ kind, field }) => kind !== said.kind || field !== said.field),
   ).map((said) => toWithdrawal(reference, { ...said, resolution }, at));
-  return { found, gone };
+  return [...found, ...gone];
 }
 
 /** Handles an unclear answer: an earlier difference stands as far as it still differs from our present view. */

@@ -1,11 +1,11 @@
-import { unreachable } from '@pesewa/kernel';
+import { DAY_MS, unreachable } from '@pesewa/kernel';
 import { differingClaim } from './amounts.ts';
 import { dueBooks } from './books.ts';
 import { type Claim, claimedEnd, type EndStatus, isConsistentWith, isEnd, isOwn, isProven } from './claim.ts';
 import { addClaim, claimsUnder, isRepeatedClaim } from './claims.ts';
-import { broughtBy, gapKinds, type OwnerRecord } from './coverage.ts';
+import { broughtBy, type OwnerRecord } from './coverage.ts';
 import { goesStraight, hastened, type Timing } from './schedule.ts';
-import { type Booked, isUnknown, lacksTerms, remember, type Terms, type Tracked } from './tracked.ts';
+import { type Booked, isUnknown, lacksTerms, type Terms, type Tracked } from './tracked.ts';
 
 /** What every event of a payment's owner has. */
 interface OwnersEvent {
@@ -53,7 +53,8 @@ export type PaymentObservation =
 export function apply(tracked: Tracked, observation: PaymentObservation, at: Timing): Tracked {
   if (observation.kind === 'called') return called(tracked, observation.claim, at);
   const after = applied(tracked, observation, at);
-  return after === tracked ? tracked : dueBooks(after, at);
+  if (after === tracked || isTooOld(after, observation, at)) return after;
+  return dueBooks(after, at);
 }
 
 function applied(
@@ -65,21 +66,22 @@ function applied(
   return observation.kind === 'audited' ? audited(tracked, observation, at) : owned(tracked, observation, at);
 }
 
+/** An older entry may belong to a payment whose own events the topics no longer hold (seven days at least). */
+const EXPLAINED_WITHIN_MS = 7 * DAY_MS;
+
+function isTooOld({ terms }: Tracked, observation: PaymentObservation, { nowMs }: Timing): boolean {
+  return terms === null && observation.kind === 'posted' && nowMs - observation.atMs > EXPLAINED_WITHIN_MS;
+}
+
 const FLAGS = { capture: 'posted', refund: 'refunded', release: 'released' } as const;
 
 function posted(
   tracked: Tracked,
-  { name: detail, posting, moved, atMs }: Extract<PaymentObservation, { kind: 'posted' }>,
+  { posting, moved }: Extract<PaymentObservation, { kind: 'posted' }>,
 ): Tracked {
-  const { booked } = tracked;
   const flag = FLAGS[posting];
   if (tracked[flag]) return tracked;
-  return {
-    ...tracked,
-    [flag]: true,
-    booked: moved === null ? booked : sumOf(tracked, moved),
-    timeline: remember(tracked.timeline, { what: 'posting', detail, atMs }),
-  };
+  return { ...tracked, [flag]: true, booked: moved === null ? tracked.booked : sumOf(tracked, moved) };
 }
 
 /** If one entry is known without its amount, there is no sum. */
@@ -98,19 +100,8 @@ function called(tracked: Tracked, claim: Claim, at: Timing): Tracked {
     ...(isProof && { openedAtMs: at.nowMs }),
     callbacks: addClaim(tracked.callbacks, claim, terms),
     ...(terms !== null && needsPoll(claim, terms) && hastened(tracked, at.nowMs)),
-    timeline: remember(tracked.timeline, {
-      what: sortOf(claim, terms),
-      detail: claim.status,
-      atMs: claim.atMs,
-    }),
   };
   return isProof ? dueBooks(after, at) : after;
-}
-
-/** How a claim relates to its payment; if the payment is not known yet, it is only a hint. */
-function sortOf(claim: Claim, terms: Terms | null): 'hint' | 'proven' | 'other rail' {
-  if (terms !== null && !isOwn(claim, terms)) return 'other rail';
-  return terms !== null && claim.proven ? 'proven' : 'hint';
 }
 
 /** Whether the rail must be asked about a claim: not about an end that it proves. */
@@ -126,11 +117,7 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
   const late = event.kind === 'opened' && isAwaited;
   if (event.version <= tracked.version && !late) return tracked;
   if (event.kind === 'asked' && goesStraight(tracked, event, at)) return tracked;
-  const seen = {
-    ...tracked,
-    version: event.version > tracked.version ? event.version : tracked.version,
-    timeline: remember(tracked.timeline, { what: 'event', detail: event.name, atMs: event.atMs }),
-  };
+  const seen = { ...tracked, version: event.version > tracked.version ? event.version : tracked.version };
   switch (event.kind) {
     case 'opened':
       return opened(tracked, underTerms(seen, event.terms), event, at);
@@ -148,15 +135,11 @@ function owned(tracked: Tracked, event: OwnedObservation, at: Timing): Tracked {
   }
 }
 
-/** The payment with its terms; of the claims before them only those of its own rail are kept. */
+/** The payment with its terms, by which its earlier claims are kept. */
 function underTerms(tracked: Tracked, terms: Terms): Tracked {
-  if (!lacksTerms(tracked)) return tracked;
-  const callbacks = claimsUnder(terms, tracked.callbacks);
-  let { timeline } = tracked;
-  for (const { proven, status: detail, atMs } of callbacks) {
-    if (proven) timeline = remember(timeline, { what: 'proven', detail, atMs });
-  }
-  return { ...tracked, terms, callbacks, timeline };
+  return lacksTerms(tracked)
+    ? { ...tracked, terms, callbacks: claimsUnder(terms, tracked.callbacks) }
+    : tracked;
 }
 
 /**
@@ -168,13 +151,10 @@ function audited(
   { record }: Extract<PaymentObservation, { kind: 'audited' }>,
   at: Timing,
 ): Tracked {
-  const gap = broughtBy(tracked, record);
-  if (gap === undefined) return tracked;
-  const timeline = remember(tracked.timeline, { what: 'audit', detail: gapKinds[gap], atMs: at.nowMs });
-  const seen = { ...tracked, timeline };
+  if (broughtBy(tracked, record) === undefined) return tracked;
   const { status, terms, acceptedAt } = record;
-  if (status !== 'open') return ended(tracked, seen, { status, terms, atMs: at.nowMs }, at);
-  return opened(tracked, underTerms(seen, terms), { terms, atMs: acceptedAt.getTime() }, at);
+  if (status !== 'open') return ended(tracked, tracked, { status, terms, atMs: at.nowMs }, at);
+  return opened(tracked, underTerms(tracked, terms), { terms, atMs: acceptedAt.getTime() }, at);
 }
 
 function opened(
@@ -185,10 +165,10 @@ function opened(
 ): Tracked {
   // An event that comes after the audit has added the payment must not reopen it.
   if (isEnd(before.status)) return seen;
+  const firstAtMs = event.atMs + at.firstPollAfterMs;
   // If the completion of a collection is heard of before its beginning, it must not delay the first poll either.
   const isFirst = event.terms.kind === 'collection';
-  const newestAtMs = isFirst ? event.atMs : Math.max(event.atMs, lastEventAtMs(before));
-  const scheduledAtMs = newestAtMs + at.firstPollAfterMs;
+  const scheduledAtMs = isFirst ? firstAtMs : Math.max(firstAtMs, before.scheduledAtMs ?? 0);
   // A callback from before our own event is looked into at once.
   const isHinted = before.callbacks.some((claim) => needsPoll(claim, event.terms));
   const dueAtMs = isHinted ? at.nowMs : scheduledAtMs;
@@ -203,12 +183,13 @@ function asked(
 ): Tracked {
   const answered = { ...seen, refusedAtMs: event.answer === 'refused' ? event.atMs : null };
   const { terms } = before;
-  if (before.status !== 'open' || terms === null) return answered;
-  const scheduledAtMs = Math.max(event.atMs, lastEventAtMs(before)) + at.firstPollAfterMs;
+  const scheduledAtMs = event.atMs + at.firstPollAfterMs;
+  if (terms === null) return { ...answered, scheduledAtMs };
+  if (before.status !== 'open') return answered;
   // A merchant may complete as often as it likes, which must not delay the poll for ever.
   const isEarlier = before.scheduledAtMs !== null && before.scheduledAtMs < scheduledAtMs;
   if (isEarlier && terms.kind === 'collection') return { ...answered, pollsInRound: 0 };
-  const isHinted = before.callbacks.some((claim) => needsPoll(claim, terms));
+  const isHinted = before.callbacks.some((claim) => isOwn(claim, terms) && needsPoll(claim, terms));
   const due = isHinted ? hastened(before, at.nowMs) : { dueAtMs: scheduledAtMs, claim: null };
   return { ...answered, scheduledAtMs, ...due, pollsInRound: 0 };
 }
@@ -238,7 +219,7 @@ function ended(
     received,
     charged: event.charged ?? seen.charged,
     scheduledAtMs: null,
-    endReportedAtMs: null,
+    endReported: null,
     ...due,
   };
 }
@@ -254,12 +235,7 @@ function isAmountUnclear(ended: Tracked): boolean {
 }
 
 /** The ends that callbacks have claimed, and the rail's latest: the owner may have applied another. */
-function endsHeardOf({ callbacks, timeline }: Tracked): readonly EndStatus[] {
-  const claimed = callbacks.map(claimedEnd);
-  const reported = timeline.findLast(({ what, detail }) => what === 'fact' && isEnd(detail))?.detail;
-  return [...claimed, reported].filter((end) => end !== undefined && isEnd(end));
-}
-
-function lastEventAtMs({ timeline }: Tracked): number {
-  return timeline.findLast(({ what }) => what === 'event')?.lastAtMs ?? 0;
+function endsHeardOf({ callbacks, terms, endReported }: Tracked): readonly EndStatus[] {
+  const own = callbacks.filter((claim) => terms !== null && isOwn(claim, terms));
+  return [...own.map(claimedEnd), endReported?.status].filter((end) => end !== undefined);
 }

@@ -43,7 +43,7 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
   });
 
   it('has many times the allowed lag to end, and is a break of its own after', () => {
-    expect(endReported.endReportedAtMs).toBe(8_000);
+    expect(endReported.endReported).toEqual({ status: 'completed', sinceMs: 8_000 });
     expect(poll(endReported, checked, { askedAtMs: 907_999 })).toMatchObject({
       fact: 'completed',
       breaks: [],
@@ -51,7 +51,7 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
     const { fact, breaks, details, after } = poll(endReported, checked, { askedAtMs: 908_000 });
     expect({ fact, breaks }).toEqual({ fact: 'completed', breaks: ['payment.end_untaken'] });
     expect(details[0]).toContain('owner');
-    expect(after.endReportedAtMs).toBe(8_000);
+    expect(after.endReported?.sinceMs).toBe(8_000);
     expect(poll(after, checked, { askedAtMs: 1_900_000 })).toMatchObject({ fact: 'completed', breaks: [] });
     expect([after, fold(after, [completed()])].map((one) => one.breaks)).toEqual([
       ['payment.end_untaken'],
@@ -73,17 +73,17 @@ describe('a payment whose end the rail reports, and whose owner does not apply i
     } as const;
     const at = (askedAtMs: number) => isEndOverdue(endReported, verdict, { ...settings, askedAtMs });
     expect([at(67_999), at(68_000)]).toEqual([false, true]);
-    expect(isEndOverdue({ endReportedAtMs: null }, verdict, { ...settings, askedAtMs: 908_000 })).toBe(false);
+    expect(isEndOverdue({ endReported: null }, verdict, { ...settings, askedAtMs: 908_000 })).toBe(false);
     const open = { fact: { ...verdict.fact, status: 'notFound' } } as const;
     expect(isEndOverdue(endReported, open, { ...settings, askedAtMs: 908_000 })).toBe(false);
   });
 
   it('starts anew if it is reversed after it ended', () => {
-    expect(fold(endReported, [completed()]).endReportedAtMs).toBeNull();
+    expect(fold(endReported, [completed()]).endReported).toBeNull();
   });
 
   it('has no reported end after NOT FOUND', () => {
-    expect(poll(collection(), { kind: 'notFound' }).after.endReportedAtMs).toBeNull();
+    expect(poll(collection(), { kind: 'notFound' }).after.endReported).toBeNull();
   });
 });
 

@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { terms as termsOf } from '../fixtures/verdicts.ts';
 import type { Claim } from './claim.ts';
 import { apply, type PaymentObservation } from './observations.ts';
-import { awaited, inFlight, needsNoWork, openStateOf, remember, type Tracked } from './tracked.ts';
+import {
+  awaited,
+  inFlight,
+  needsNoWork,
+  openStateOf,
+  type Tracked,
+  withAnswer,
+  withBreaks,
+  withoutBreaks,
+} from './tracked.ts';
 
 const terms = termsOf('payout');
 const opened: PaymentObservation = {
@@ -125,11 +134,10 @@ describe('a payment of the working set', () => {
   });
 
   it('is polled once more if it ended otherwise than the rail reported (invariant P13)', () => {
-    const opening = fold(opened, asked);
-    const timeline = remember(opening.timeline, { what: 'fact', detail: 'completed', atMs: 6_000 });
-    const endReported = { ...opening, dueAtMs: null, timeline };
+    const endReported = { status: 'completed', sinceMs: 6_000 } as const;
+    const reported = { ...fold(opened, asked), dueAtMs: null, endReported };
     const end = (status: 'completed' | 'failed' | 'reversed') =>
-      apply(endReported, ended(status, 5n), timing).dueAtMs;
+      apply(reported, ended(status, 5n), timing).dueAtMs;
     expect(end('failed')).toBe(7_000);
     expect(end('completed')).toBeNull();
     expect(end('reversed')).toBeNull();
@@ -166,23 +174,29 @@ describe('a payment of the working set', () => {
 
   it('is shown as accepted once the rail has answered a poll that it has it', () => {
     const open = fold(opened);
-    const polled = (detail: string) =>
-      openStateOf({ ...open, timeline: remember(open.timeline, { what: 'poll', detail, atMs: 40_000 }) });
+    const polled = (answer: string) => openStateOf(withAnswer(open, answer, 40_000));
     expect([openStateOf(open), polled('unknown'), polled('pending')]).toEqual(['begun', 'begun', 'accepted']);
   });
 
-  it('keeps how its timeline began and ends, and counts what happened between', () => {
-    let { timeline } = fold(opened, asked);
-    const polled = (detail: string, atMs: number) => remember(timeline, { what: 'poll', detail, atMs });
+  it('keeps its first answers and the newest, and counts those between', () => {
+    let polled = fold(opened);
     for (let poll = 0; poll < 100; poll += 1) {
-      for (const again of [0, 1]) timeline = polled(poll % 2 === 0 ? 'pending' : 'unknown', poll + again);
+      const answer = poll % 2 === 0 ? 'pending' : 'unknown';
+      polled = withAnswer(withAnswer(polled, answer, poll), answer, poll + 1);
     }
-    expect(timeline).toHaveLength(50);
-    expect(timeline.slice(0, 2)).toEqual(fold(opened, asked).timeline);
-    const gaps = timeline.map(({ notKept = 0 }) => notKept);
-    expect([gaps.indexOf(104), gaps.filter((count) => count > 0)]).toEqual([10, [104]]);
-    const happened = timeline.reduce((sum, { times, notKept = 0 }) => sum + times + notKept, 0);
-    expect(happened).toBe(202);
+    const { answers } = polled;
+    expect(answers).toHaveLength(50);
+    const gaps = answers.map(({ notKept = 0 }) => notKept);
+    expect([gaps.indexOf(100), gaps.filter((count) => count > 0)]).toEqual([10, [100]]);
+    const happened = answers.reduce((sum, { times, notKept = 0 }) => sum + times + notKept, 0);
+    expect(happened).toBe(200);
+  });
+
+  it('counts an answer that repeats, and adds it where a callback came in between', () => {
+    const polled = withAnswer(withAnswer(fold(opened), 'pending', 3_000), 'pending', 5_000);
+    expect(polled.answers).toMatchObject([{ times: 2, lastAtMs: 5_000 }]);
+    const again = withAnswer(apply(polled, hint('COMPLETED'), timing), 'pending', 7_000);
+    expect(again.answers).toMatchObject([{ times: 2 }, { atMs: 7_000, times: 1 }]);
   });
 
   it('takes no event twice and none out of order', () => {
@@ -202,9 +216,8 @@ describe('a payment of the working set', () => {
       31_000,
     ],
   ])('is tracked though its first event comes late (%s)', (_name, newer, first, dueAtMs) => {
-    const { timeline: _late, ...late } = fold(newer, first);
-    const { timeline: _ordered, ...ordered } = fold(first, newer);
-    expect(late).toEqual(ordered);
+    const late = fold(newer, first);
+    expect(late).toEqual(fold(first, newer));
     expect(late).toMatchObject({ status: 'open', dueAtMs });
     expect(fold(newer, first, newer, first)).toEqual(fold(newer, first));
   });
@@ -280,8 +293,7 @@ describe('a payment that is over', () => {
     ['waits for an entry', fold(opened, ended('completed', 5n))],
     ['is asked about', { ...over, dueAtMs: 1 }],
     ['is held against the books', { ...over, booksDueAtMs: 1 }],
-    ['had a break', { ...over, breaks: ['payment.contradiction'] }],
-    ['had a break', { ...over, hadBreak: true }],
+    ['had a break', withoutBreaks(withBreaks(over, ['payment.stuck']), ['payment.stuck'])],
   ] as const)('is none while it %s', (_what, tracked: Tracked) => {
     expect(needsNoWork(tracked)).toBe(false);
   });

@@ -1,6 +1,6 @@
 import type { PaymentKind } from '@pesewa/contracts';
 import { appendBounded, type BoundedItem } from '@pesewa/kernel';
-import type { Claim, TrackedStatus } from './claim.ts';
+import { type Claim, type EndStatus, newestAtMs, type TrackedStatus } from './claim.ts';
 
 /** The terms at the beginning of a payment; amounts in minor units of the currency. */
 export interface Terms {
@@ -15,10 +15,9 @@ export interface Terms {
   readonly railFee: bigint;
 }
 
-/** One line of a payment's timeline; a repetition is counted and not added. */
-export interface TimelineEntry extends BoundedItem {
-  readonly what: 'event' | 'hint' | 'proven' | 'other rail' | 'poll' | 'fact' | 'posting' | 'audit';
-  readonly detail: string;
+/** A rail's answer to a poll; a repetition is counted and not added, unless a callback came in between. */
+export interface PollAnswered extends BoundedItem {
+  readonly answer: string;
   readonly atMs: number;
   readonly lastAtMs: number;
   readonly times: number;
@@ -66,7 +65,7 @@ export interface Tracked {
   readonly refusedAtMs: number | null;
   /** Since when the rail's only clear answer has been NOT FOUND; null if it has not. */
   readonly notFoundSinceMs: number | null;
-  /** The first few distinct claims of callbacks; once the terms are known, only those of the payment's own rail. */
+  /** The first few distinct claims of callbacks; of another rail than the payment's own, one of each end. */
   readonly callbacks: readonly Claim[];
   /** How many of them people had seen when they decided the amount. */
   readonly claimsJudged: number;
@@ -80,10 +79,12 @@ export interface Tracked {
   readonly charged: bigint | null;
   /** The kinds of breaks that were found of this payment, without those that are gone and may be found again. */
   readonly breaks: readonly string[];
-  /** Whether it ever had a break. */
+  /** Whether it ever had a break: then it is kept. */
   readonly hadBreak: boolean;
-  /** Since when the rail reports an end that the owner has not applied; null if it reports none. */
-  readonly endReportedAtMs: number | null;
+  /** Whether the rail has answered a poll that it has the payment, without an end. */
+  readonly wasPending: boolean;
+  /** The end that the rail reports and the owner has not applied, and since when there is one; null if there is none. */
+  readonly endReported: { readonly status: EndStatus; readonly sinceMs: number } | null;
   /** Whether the ledger has moved the float for the payment, and for its reversal. */
   readonly posted: boolean;
   readonly refunded: boolean;
@@ -97,18 +98,19 @@ export interface Tracked {
   readonly traceparent: string | null;
   /** The id of the latest event of its owner, or of a callback: whatever is found now is caused by it. */
   readonly causedBy: string | null;
-  readonly timeline: readonly TimelineEntry[];
+  /** The rail's answers to polls; none of a payment that went straight. */
+  readonly answers: readonly PollAnswered[];
 }
 
-/** If there are too many lines, the first ones and the newest are kept. */
-const TIMELINE_KEPT = { first: 10, newest: 40 } as const;
+/** If there are too many answers, the first ones and the newest are kept. */
+const ANSWERS_KEPT = { first: 10, newest: 40 } as const;
 
 /**
  * Whether a payment needs no more work: it has ended, the books match, nothing is asked about it, and it never had a
  * break.
  */
 export function needsNoWork(tracked: Tracked): boolean {
-  const { status, terms, dueAtMs, booksDueAtMs, breaks, hadBreak } = tracked;
+  const { status, terms, dueAtMs, booksDueAtMs, hadBreak } = tracked;
   const hasEnded = status !== 'open' && status !== 'awaited';
   const { mayDebit, mayCredit } = inFlight(tracked);
   return (
@@ -116,7 +118,6 @@ export function needsNoWork(tracked: Tracked): boolean {
     terms !== null &&
     dueAtMs === null &&
     booksDueAtMs === null &&
-    breaks.length === 0 &&
     !hadBreak &&
     mayDebit === 0n &&
     mayCredit === 0n
@@ -159,7 +160,8 @@ export function awaited(reference: string, nowMs: number): Tracked {
     charged: null,
     breaks: [],
     hadBreak: false,
-    endReportedAtMs: null,
+    wasPending: false,
+    endReported: null,
     posted: false,
     refunded: false,
     released: false,
@@ -167,7 +169,7 @@ export function awaited(reference: string, nowMs: number): Tracked {
     booksDueAtMs: null,
     traceparent: null,
     causedBy: null,
-    timeline: [],
+    answers: [],
   };
 }
 
@@ -182,22 +184,21 @@ export function causeOf({ causedBy, traceparent }: Pick<Tracked, 'causedBy' | 't
   };
 }
 
-/** Adds a line to a timeline and keeps it bounded: dropped lines are counted in their place. */
-export function remember(
-  timeline: readonly TimelineEntry[],
-  entry: Pick<TimelineEntry, 'what' | 'detail' | 'atMs'>,
-): readonly TimelineEntry[] {
-  const last = timeline.at(-1);
-  if (last && last.what === entry.what && last.detail === entry.detail) {
-    return [...timeline.slice(0, -1), { ...last, lastAtMs: entry.atMs, times: last.times + 1 }];
-  }
-  return appendBounded(timeline, { ...entry, lastAtMs: entry.atMs, times: 1 }, TIMELINE_KEPT);
+/** The payment with an answer to a poll; the list stays bounded, and dropped answers are counted in their place. */
+export function withAnswer(tracked: Tracked, answer: string, atMs: number): Tracked {
+  const { answers, callbacks } = tracked;
+  const last = answers.at(-1);
+  const next =
+    last?.answer === answer && callbacks.every((claim) => newestAtMs(claim) <= last.lastAtMs)
+      ? [...answers.slice(0, -1), { ...last, lastAtMs: atMs, times: last.times + 1 }]
+      : appendBounded(answers, { answer, atMs, lastAtMs: atMs, times: 1 }, ANSWERS_KEPT);
+  return { ...tracked, answers: next, wasPending: tracked.wasPending || answer === 'pending' };
 }
 
 /** The payment with kinds of breaks that were found. */
 export function withBreaks(tracked: Tracked, kinds: readonly string[]): Tracked {
   const breaks = [...new Set([...tracked.breaks, ...kinds])];
-  return { ...tracked, breaks, hadBreak: tracked.hadBreak || kinds.length > 0 };
+  return { ...tracked, breaks, hadBreak: tracked.hadBreak || breaks.length > 0 };
 }
 
 /** The payment without kinds of breaks that are gone, and may be found again. */
@@ -232,11 +233,11 @@ export type OpenState = (typeof openStates)[number];
 export function openStateOf({
   notFoundSinceMs,
   refusedAtMs,
-  timeline,
-}: Pick<Tracked, 'notFoundSinceMs' | 'refusedAtMs' | 'timeline'>): OpenState {
+  wasPending,
+}: Pick<Tracked, 'notFoundSinceMs' | 'refusedAtMs' | 'wasPending'>): OpenState {
   if (notFoundSinceMs !== null) return 'not_found';
   if (refusedAtMs !== null) return 'refused';
-  return timeline.some(({ what, detail }) => what === 'poll' && detail === 'pending') ? 'accepted' : 'begun';
+  return wasPending ? 'accepted' : 'begun';
 }
 
 /**

@@ -8,7 +8,7 @@ import { movedByEnd } from './close.ts';
 import type { Evidence, Finding, Judged, RailAnswer, Verdict } from './judging.ts';
 import { judgeNotFound } from './not-found.ts';
 import { failureReason } from './reasons.ts';
-import { remember, type Tracked, withBreaks } from './tracked.ts';
+import { type Tracked, withBreaks } from './tracked.ts';
 
 /** Kinds that show to people, beside those of polls, that the payment does not proceed. */
 const SHOWN: readonly string[] = ['coverage.behind', 'hold.unanswered'] satisfies readonly BreakKind[];
@@ -60,21 +60,18 @@ function isCompared(kind: BreakKind, answer: RailAnswer): boolean {
   return 'amount' in answer && answer.amount !== null;
 }
 
-/** The payment after a verdict: with what it found, and its fact in the timeline. */
+/** The payment after a verdict: with what it found, and the end that the rail reports. */
 export function afterVerdict(
   tracked: Tracked,
   { fact, findings }: Pick<Verdict, 'fact' | 'findings'>,
   nowMs: number,
 ): Tracked {
-  const { endReportedAtMs: before, timeline } = tracked;
-  const kinds = findings.map(({ kind }) => kind);
-  return {
-    ...withBreaks(tracked, kinds),
-    ...(fact && {
-      endReportedAtMs: before ?? (isEnd(fact.status) ? nowMs : null),
-      timeline: remember(timeline, { what: 'fact', detail: fact.status, atMs: nowMs }),
-    }),
-  };
+  const found = withBreaks(
+    tracked,
+    findings.map(({ kind }) => kind),
+  );
+  if (!fact || !isEnd(fact.status)) return found;
+  return { ...found, endReported: { status: fact.status, sinceMs: tracked.endReported?.sinceMs ?? nowMs } };
 }
 
 /**
@@ -107,8 +104,8 @@ const LAG_TIMES = 15;
  * A finding about an end that its owner does not apply: by this fact, or by an earlier one that it has had time for.
  */
 function untakenBy({ tracked, terms, answer, source, isScheduled, ...at }: Evidence) {
-  const { endReportedAtMs } = tracked;
-  const isDue = endReportedAtMs !== null && waitedMs(at, endReportedAtMs) >= LAG_TIMES * at.lagMs;
+  const { endReported } = tracked;
+  const isDue = endReported !== null && waitedMs(at, endReported.sinceMs) >= LAG_TIMES * at.lagMs;
   if (source !== 'poll' || !isScheduled || !isDue) return undefined;
   const detail = `its owner has not taken over the reported end; the rail says ${answer.kind}`;
   return { kind: 'payment.end_untaken', amount: terms.amount, detail } as const;
@@ -120,12 +117,12 @@ function untakenBy({ tracked, terms, answer, source, isScheduled, ...at }: Evide
  * Messages still on their way count as neither.
  */
 export function isEndOverdue(
-  { endReportedAtMs }: Pick<Tracked, 'endReportedAtMs'>,
+  { endReported }: Pick<Tracked, 'endReported'>,
   { fact }: Pick<Verdict, 'fact'>,
   at: Pick<Evidence, 'askedAtMs' | 'lagMs' | 'arrived'>,
 ): boolean {
-  if (fact === null || !isEnd(fact.status) || endReportedAtMs === null) return false;
-  return waitedMs(at, endReportedAtMs) >= at.lagMs;
+  if (fact === null || !isEnd(fact.status) || endReported === null) return false;
+  return waitedMs(at, endReported.sinceMs) >= at.lagMs;
 }
 
 /**

@@ -17,7 +17,7 @@ const until: Until = (what, met) =>
     if (!(await met())) throw new Error(`not yet: ${what}`);
   });
 const { about, breaksOf, publish } = harness;
-const { closed, ended, nextHour, recordOf } = closeSteps(harness, until);
+const { closed, ended, nextDay, recordOf } = closeSteps(harness, until);
 /** The rail has been asked to pay 100 KES. */
 const askToPay = (id: string) =>
   void rail.payments.set(id, { id, state: 'waiting', amount: '100.00', cost: '0.50', note: '' });
@@ -51,13 +51,13 @@ describe('a rail that has payouts and nothing else', () => {
   });
 
   it('is closed by its own answers, since it sends no statement', async () => {
-    const window = nextHour();
+    const day = nextDay();
     const reference = ids.next('po');
     askToPay(reference);
     rail.decide(reference, 'paid');
-    await publish(at(accepted(reference), window.startMs), at(completed(reference), window.startMs + 1));
+    await publish(at(accepted(reference), day.startMs), at(completed(reference), day.startMs + 1));
     await ended([reference]);
-    const done = await closed(window);
+    const done = await closed(day);
     expect(done).toMatchObject({ payments: 1, results: { matched: 1, pending: 0 } });
     expect(await recordOf(done.id, reference)).toMatchObject({ theirs: { amount: 10_000n, fee: 50n } });
   });

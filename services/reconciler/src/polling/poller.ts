@@ -1,13 +1,5 @@
-import {
-  type ClaimLoop,
-  type Messaging,
-  type RecordOutcome,
-  startClaimLoop,
-  type Transaction,
-} from '@pesewa/messaging';
-import type { NotSent } from '@pesewa/rails';
-import { inTraceOf, type ServiceScope } from '@pesewa/runtime';
-import { applyReports, type BreakReport } from '../breaks/reports.ts';
+import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { ServiceScope } from '@pesewa/runtime';
 import type { BreakStore } from '../breaks/store.ts';
 import type { ProofSettings } from '../domain/judging.ts';
 import {
@@ -15,7 +7,6 @@ import {
   afterPoll,
   isScheduled,
   notAsked,
-  type Poll,
   type PollSchedule,
   untilTaken,
 } from '../domain/schedule.ts';
@@ -25,16 +16,11 @@ import { fromDocument, type PollDocument } from '../poll-document.ts';
 import type { Arrivals } from '../steps/arrivals.ts';
 import type { RequestRepublication } from '../steps/request.ts';
 import type { WorkingStore } from '../store.ts';
+import { type Answered, startAskLoops } from './ask-loops.ts';
 import { createClaimDue } from './claim-due.ts';
-import { ask, type PollAnswer, type PolledRail } from './polled-rail.ts';
+import type { PolledRail } from './polled-rail.ts';
 import { type RailRateLimit, retryAfterMs } from './rail-rate-limit.ts';
-import { takeAnswer } from './take-answer.ts';
-
-interface PollOutcome extends Omit<Poll, 'answer'> {
-  readonly reference: string;
-  /** `notSent`: our own limits kept us from asking. */
-  readonly answer: PollAnswer | NotSent;
-}
+import { type Taken, takeAnswer, takeAnswers } from './take-answer.ts';
 
 /** The dependencies of polling. */
 export interface PollerDeps
@@ -54,179 +40,108 @@ export interface PollerDeps
   readonly rateLimited: (rail: string) => void;
 }
 
-const LEASE_FACTOR = 2;
-const MARGIN_MS = 5_000;
 const BATCH_MAX = 200;
-/** For payments that no rail is asked about: they need only the database. */
 const UNASKED_CONCURRENCY_MAX = 64;
-const UNASKED_TIMEOUT_MS = 15_000;
 const WAITING_PER_PLACE = 8;
 
-/**
- * Asks rails about due payments, outside any transaction, and commits the answers (ADR 26).
- *
- * Each rail has its own claim loop, within its concurrency here and its rate over all replicas: neither a slow rail nor
- * its backlog delays another, and behind an open circuit nothing is claimed, so that it stays due.
- *
- * A crash between the call and the commit loses nothing: the payment is due again after its lease. Disposing of it waits
- * for the polls in progress.
- */
+type Poll = Answered<PollDocument>;
+
+/** Polls rails about due payments, each within its concurrency here and its rate over all replicas (ADR 26). */
 export function startPoller(deps: PollerDeps) {
   const rails = new Map(deps.rails.map((rail) => [rail.name, rail]));
-  const outcomes = deps.messaging.groupCommit<PollOutcome, void>(
+  const polls = deps.messaging.groupCommit<Poll, void>(
     'reconciler.poll',
-    (polls, transaction) => commitPolls(deps, rails, polls, transaction),
+    async (answered, transaction) => {
+      const take = (poll: Poll, tracked: Tracked | undefined) =>
+        takePoll(deps, rails, poll, tracked, transaction);
+      await takeAnswers(deps, answered, take, transaction);
+      return answered.map(() => undefined);
+    },
     { sharesTransactions: true },
   );
-  let isEnding = false;
-  const work = async (document: PollDocument, claim: string, claimedAtMs: number): Promise<RecordOutcome> => {
-    const { reference, terms, traceparent, ...tracked } = fromDocument(document);
-    if (terms === null) throw new Error(`${reference} is due, and has no rail`);
-    const askedAtMs = tracked.askedAtMs ?? deps.clock.nowMs();
-    deps.crashPoint('reconciler.poll.before-call');
-    const rail = rails.get(terms.rail);
-    // A poll must end within its lease.
-    const isLate = deps.clock.nowMs() - claimedAtMs > workTimeoutMs(rail);
-    const answer =
-      isEnding || isLate
-        ? TOO_LATE
-        : await inTraceOf(traceparent ?? undefined, () => ask(rail, reference, terms));
-    deps.crashPoint('reconciler.poll.after-call');
-    deps.polled(terms.rail, answer.kind);
-    if (answer.kind === 'unknown' || answer.kind === 'unaskable') {
-      deps.logger.warn({ reference, rail: terms.rail, why: answer.why }, 'a poll got no answer');
-    }
-    return () => outcomes.submit({ reference, claim, answer, askedAtMs });
-  };
-  const loops = new Map(deps.rails.map((rail) => [rail.name, startPollLoop(deps, work, rail)]));
-  // Rails that are not configured here: there should be none, and people are shown them.
-  const others = startPollLoop(deps, work);
-  const wake = (watches: readonly string[]) => {
-    for (const watch of watches) (loops.get(watch) ?? others).wake();
-  };
-  return {
-    claimDue: createClaimDue(loops, wake),
-    [Symbol.asyncDispose]: async () => {
-      isEnding = true;
-      await Promise.all([...loops.values(), others].map((loop) => loop[Symbol.asyncDispose]()));
-    },
-  };
-}
-
-const TOO_LATE = { kind: 'notSent', why: 'its turn came too late', retryAfterMs: 0 } as const;
-
-function workTimeoutMs(rail: Pick<PolledRail, 'capabilities'> | undefined): number {
-  return rail ? rail.capabilities.callDeadlineMs + MARGIN_MS : UNASKED_TIMEOUT_MS;
-}
-
-type LoopOptions = Parameters<typeof startClaimLoop<PollDocument>>[0];
-
-/** Starts the loop of a rail, or of all that are not configured. */
-function startPollLoop(
-  deps: PollerDeps,
-  work: LoopOptions['work'],
-  rail?: PolledRail,
-): ClaimLoop<PollDocument> {
-  const name = rail?.name ?? 'other rails';
-  const configured = deps.rails.map((one) => one.name);
-  return startClaimLoop({
-    name: `reconciler poller ${name}`,
+  const loops = startAskLoops<PollDocument>(deps, {
+    name: 'reconciler.poll',
     collection: deps.store.collection,
-    open: { watch: rail?.name ?? { $gt: '', $nin: configured } },
-    // A little before the rail is asked. Owners compare this time with their attempts, which are from the same clock,
-    // so that our own clock can't make a NOT FOUND look newer than it is (ADR 5).
-    claimTimeField: 'askedAt',
-    priority: 'newestAndOldest',
-    runSerially: deps.messaging.runSerially,
-    leaseMs: workTimeoutMs(rail) * LEASE_FACTOR,
-    workTimeoutMs: workTimeoutMs(rail),
-    batchMax: BATCH_MAX,
-    concurrencyMax: UNASKED_CONCURRENCY_MAX,
-    ...(rail && limitsOf(deps, rail)),
-    pauseMs: deps.pauseMs,
-    clock: deps.clock,
-    ids: deps.ids,
-    logger: deps.logger,
-    claimed: (_records, isRateLimited) => {
-      if (isRateLimited) deps.rateLimited(name);
+    railField: 'watch',
+    limitsOf: (rail) => limitsOf(deps, rail),
+    paymentOf: fromDocument,
+    commit: (poll) => {
+      const { answer, reference, row } = poll;
+      const rail = row.terms?.rail ?? '';
+      deps.polled(rail, answer.kind);
+      if (answer.kind === 'unknown' || answer.kind === 'unaskable')
+        deps.logger.warn({ reference, rail, why: answer.why }, 'a poll got no answer');
+      return polls.submit(poll);
     },
-    work,
   });
+  return {
+    claimDue: createClaimDue(loops.ofRails, loops.wake),
+    [Symbol.asyncDispose]: loops[Symbol.asyncDispose],
+  };
 }
 
-function limitsOf({ rateLimit }: PollerDeps, { name, capabilities, isAvailable }: PolledRail) {
-  const { concurrencyMax, perSecondMax: perSecond } = capabilities.polling;
+function limitsOf({ rateLimit, rateLimited, messaging }: PollerDeps, rail?: PolledRail) {
+  const shared = {
+    priority: 'newestAndOldest',
+    runSerially: messaging.runSerially,
+    batchMax: BATCH_MAX,
+    claimed: (_records: number, isRateLimited: boolean) => {
+      if (isRateLimited) rateLimited(rail?.name ?? 'other rails');
+    },
+  } as const;
+  if (!rail) return { ...shared, concurrencyMax: UNASKED_CONCURRENCY_MAX };
+  const { concurrencyMax, perSecondMax: perSecond } = rail.capabilities.polling;
   return {
-    mayClaim: isAvailable,
+    ...shared,
     concurrencyMax,
     waitingMax: WAITING_PER_PLACE * concurrencyMax,
     rateLimit: {
-      take: (wanted: number) => rateLimit.take(name, { wanted, perSecond }),
-      giveBack: (unused: number) => rateLimit.giveBack(name, unused),
+      take: (wanted: number) => rateLimit.take(rail.name, { wanted, perSecond }),
+      giveBack: (unused: number) => rateLimit.giveBack(rail.name, unused),
       retryAfterMs: retryAfterMs(perSecond),
     },
   };
 }
 
-async function commitPolls(
-  deps: PollerDeps,
+function takePoll(
+  { clock, random, schedule, proof, arrived, requestRepublication }: PollerDeps,
   rails: ReadonlyMap<string, PolledRail>,
-  polls: readonly PollOutcome[],
+  { reference, answer, claim, askedAtMs }: Poll,
+  tracked: Tracked | undefined,
   transaction: Transaction,
-): Promise<readonly undefined[]> {
-  const references = polls.map(({ reference }) => reference);
-  const loaded = await deps.store.load(references, transaction.session);
-  const changed = new Map<string, Tracked>();
-  const reports: BreakReport[] = [];
-  for (const poll of polls) {
-    const { reference, answer, askedAtMs, claim } = poll;
-    const tracked = changed.get(reference) ?? loaded.get(reference);
-    const terms = tracked?.terms;
-    if (!tracked || !terms) continue;
-    const nowMs = deps.clock.nowMs();
-    if (answer.kind === 'notSent') {
-      const soon = afterBackOff(nowMs, answer.retryAfterMs, deps.random.fraction());
-      const retryAtMs = rails.get(terms.rail)?.isAvailable() ? soon : null;
-      changed.set(reference, notAsked(tracked, poll, retryAtMs));
-      continue;
-    }
-    const evidence = {
-      ...deps.proof,
-      tracked,
-      terms,
-      answer,
-      isScheduled: isScheduled(tracked, askedAtMs),
-      askedAtMs,
-      arrived: deps.arrived(terms.kind),
-    } as const;
-    const taken = takeAnswer(evidence, nowMs, transaction);
-    const { verdict } = taken;
-    // Nothing is written: the lease of this poll says when to ask again.
-    if (tracked.claim === claim && confirmsCallback(evidence, verdict)) continue;
-    if (isEndOverdue(tracked, verdict, evidence))
-      deps.requestRepublication({ reference, kind: terms.kind, step: 'end' }, transaction);
-    reports.push(...taken.reports);
-    changed.set(reference, polledOnce(deps, tracked, { ...poll, answer }, taken));
-  }
-  await applyReports(deps.breaks, reports, changed, transaction);
-  await deps.store.save([...changed.values()], transaction.session);
-  return polls.map(() => undefined);
-}
-
-function polledOnce(
-  { schedule, clock, random }: PollerDeps,
-  tracked: Tracked,
-  poll: Poll,
-  { verdict, after }: ReturnType<typeof takeAnswer>,
-): Tracked {
+): Taken | undefined {
+  const terms = tracked?.terms;
+  if (!tracked || !terms) return undefined;
   const nowMs = clock.nowMs();
-  const { answer, claim, askedAtMs } = poll;
-  return {
-    ...afterPoll(after, poll, verdict, { schedule, nowMs, fraction: random.fraction() }),
+  const fraction = random.fraction();
+  const { kind } = terms;
+  if (answer.kind === 'notSent') {
+    const soon = afterBackOff(nowMs, answer.retryAfterMs, fraction);
+    const retryAtMs = rails.get(terms.rail)?.isAvailable() ? soon : null;
+    return { after: notAsked(tracked, { claim, askedAtMs }, retryAtMs), reports: [] };
+  }
+  const scheduled = isScheduled(tracked, askedAtMs);
+  const evidence = {
+    ...proof,
+    tracked,
+    terms,
+    answer,
+    isScheduled: scheduled,
+    askedAtMs,
+    arrived: arrived(kind),
+  };
+  const { verdict, reports, after } = takeAnswer(evidence, nowMs, transaction);
+  // Nothing is written: the lease of this poll says when to ask again.
+  if (tracked.claim === claim && confirmsCallback(evidence, verdict)) return undefined;
+  if (isEndOverdue(tracked, verdict, evidence))
+    requestRepublication({ reference, kind, step: 'end' }, transaction);
+  const polled = {
+    ...afterPoll(after, { claim, askedAtMs, answer }, verdict, { schedule, nowMs, fraction }),
     // The end that its owner has published since the claim may be followed by another.
     ...(tracked.claim !== claim && untilTaken(tracked, verdict, nowMs)),
     // A rail that gives no answer can't be asked to initiate the payment either, so the time begins anew after that; a
     // payment that never gets anywhere is one that is stuck.
     notFoundSinceMs: answer.kind === 'notFound' ? (tracked.notFoundSinceMs ?? askedAtMs) : null,
   };
+  return { after: polled, reports };
 }

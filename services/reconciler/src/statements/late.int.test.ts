@@ -256,7 +256,7 @@ it('shows the payments that no statement is about, until a close of the rail has
     body: { message: expect.stringMatching(/^to must/) as unknown },
   });
   answers.set(reference, agreed);
-  await harness.postAs('ama', '/closes', { from, to, rail: 'upstream' });
+  await harness.postAs('ama', '/closes', { date: from.slice(0, 10), rail: 'upstream' });
   await isCompared(reference);
   expect(await uncompared()).toEqual([]);
   expect(await harness.metrics()).toContain('oldest_uncompared_payment_seconds{rail="upstream"} 0');

@@ -196,16 +196,15 @@ it('gives the newest day that was closed over all rails', async () => {
     { _id: '2026-11-19' as never, stage: 'asking', to: at(2), finishedAt: at(2) },
     { _id: '2026-11-20' as never, stage: 'asking', to: at(3) },
     { _id: '2026-11-20.upstream' as never, stage: 'done', to: at(3), finishedAt: at(3) },
-    { _id: '2026-11-20T00:00:00.000Z--2026-11-20T01:00:00.000Z' as never, stage: 'done', finishedAt: at(3) },
   ]);
   expect((await status.lastClose())?._id).toBe('2026-11-19');
 });
 
-it('keeps with a line of a timeline how many before it are not kept, and reads rows from before that', async () => {
-  const line = { what: 'poll', detail: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 } as const;
-  const timeline = [line, { ...line, detail: 'unknown', notKept: 12 }];
+it('keeps with an answer to a poll how many before it are not kept', async () => {
+  const line = { answer: 'pending', atMs: 1_000, lastAtMs: 2_000, times: 2 };
+  const answers = [line, { ...line, answer: 'unknown', notKept: 12 }];
   const session = db.client.startSession();
-  await session.withTransaction(() => working.save([{ ...awaited('po-long', 0), timeline }], session));
+  await session.withTransaction(() => working.save([{ ...awaited('po-long', 0), answers }], session));
   await session.endSession();
-  expect((await working.load(['po-long'])).get('po-long')?.timeline).toEqual(timeline);
+  expect((await working.load(['po-long'])).get('po-long')?.answers).toEqual(answers);
 });
