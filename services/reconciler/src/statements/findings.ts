@@ -39,14 +39,14 @@ export function breaksOfRecord(
   if (!kind || !row) return [];
   const isUnknown = kind === 'statement.not_in_books';
   const isReversal = result === 'differs' && uses !== payment;
-  const saysLess = (field: Field) => {
+  const isAnswered = (field: Field) => {
     if (result === 'duplicate') return false;
     if (result !== 'differs') return existenceOf(stated, rail, isUnknown, payment ?? row.reference);
     const last = lastWord(stated, { rail, movement: uses, field });
     return last && last._id !== record._id;
   };
   return differencesOf(record, stated).flatMap(({ field, minor: amount }) => {
-    if (saysLess(field)) return [];
+    if (isAnswered(field)) return [];
     // What people have seen of a line is no news when its statement is matched, or the same one is uploaded, again.
     const about = [`${name}${record._id.slice(run.length)} ${amount}`];
     const detail = detailOf(record, field, isReversal);

@@ -85,17 +85,13 @@ export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' |
     readonly places: readonly object[];
   }[],
 ): readonly Line[] {
-  const nameOf = ({ payment, row }: Line) => payment ?? row?.reference ?? undefined;
-  const byPayment = Map.groupBy(lines, nameOf);
-  const isBefore = ({ row, statement }: Line, endedAt: Date | undefined) => {
-    const until = row?.status === 'pending' && statement.window?.to;
-    return until && endedAt && until <= endedAt;
-  };
-  const found = placed.flatMap(({ payment: { _id, endedAt }, places }) =>
-    places.length === 0 && byPayment.get(_id)?.every((line) => isBefore(line, endedAt)) ? _id : [],
-  );
-  const pending = new Set(found);
-  return lines.filter((line) => !pending.has(nameOf(line) ?? ''));
+  const unplaced = placed.filter(({ places }) => places.length === 0);
+  const ends = new Map(unplaced.map(({ payment: { _id, endedAt } }) => [_id, endedAt]));
+  return lines.filter(({ payment, row, statement }) => {
+    const endedAt = ends.get(payment ?? row?.reference ?? '');
+    const until = statement.window?.to;
+    return row?.status !== 'pending' || !until || !endedAt || until > endedAt;
+  });
 }
 
 /** The movements that lines stand for now: a line that says reversed stands for both, a pending reversal for none. */
