@@ -31,23 +31,28 @@ export function createDropping(deps: StatementDeps) {
     'reconciler.statement-breaks',
     (replaced: Replaced, transaction) => takeBack(deps, replaced, transaction),
   );
-  return async (statement: StatementDocument, keep: Keep): Promise<void> => {
+
+  /** What others must compare and say in place of a statement whose file was stored. */
+  async function giveUp(statement: StatementDocument, keep: Keep): Promise<void> {
     const { _id: run, rail, window, replacedBy } = statement;
-    if (window)
-      for await (const page of payments.ended(window)) {
-        await keep();
-        const placed = page.filter((payment) => mustHave(statement, payment));
-        await payments.compareAgain(placed.map(({ _id }) => _id));
-      }
+    for await (const page of window ? payments.ended(window) : []) {
+      await keep();
+      const placed = page.filter((payment) => mustHave(statement, payment));
+      await payments.compareAgain(placed.map(({ _id }) => _id));
+    }
     const saying = { run, $or: [{ payment: { $exists: true } }, { breaks: { $exists: true } }] };
-    for await (const items of inBatches(records.find(statement.file ? saying : { run: '' }))) {
+    for await (const items of inBatches(records.find(saying))) {
       await keep();
       await payments.compareAgain(items.flatMap(({ payment }) => payment ?? []));
       if (replacedBy !== undefined) await takeBackOnce({ replacedBy, items });
     }
-    if (statement.file) await matchAgain(deps, { rail });
-    await removeRecords(statementStore, run, keep);
-    await runs.deleteOne({ _id: run });
+    await matchAgain(deps, { rail });
+  }
+
+  return async (statement: StatementDocument, keep: Keep): Promise<void> => {
+    if (statement.file) await giveUp(statement, keep);
+    await removeRecords(statementStore, statement._id, keep);
+    await runs.deleteOne({ _id: statement._id });
   };
 }
 
