@@ -122,9 +122,9 @@ const stating: Doing = async (world, { arm, death }, place) => {
     mapping: JSON.stringify(mapping),
     sha256: digestOf(content),
     currency: 'NGN',
-    // In this window no payment of ours ended.
-    from: '2020-01-01T00:00:00Z',
-    to: '2020-01-02T00:00:00Z',
+    // In this window no other payment of ours ended.
+    from: same.endedAt.toISOString(),
+    to: new Date(same.endedAt.getTime() + 1).toISOString(),
   });
   await arm();
   const path = `/statements?${terms.toString()}`;

@@ -27,8 +27,7 @@ import { backOffWhenTurnedAway } from './polling/rail-back-off.ts';
 import { closeRateLimit, openRailRateLimit } from './polling/rail-rate-limit.ts';
 import { addPollRoutes } from './polling/routes.ts';
 import { scheduleJob } from './replica-jobs.ts';
-import { openMappingStore } from './statements/mappings.ts';
-import { addStatementRoutes } from './statements/routes.ts';
+import { addStatementRoutes, type MappingDocument } from './statements/routes.ts';
 import { startStatements } from './statements/statements.ts';
 import { openStatementStore } from './statements/store.ts';
 import { gaugeStanding } from './status/metrics.ts';
@@ -170,7 +169,8 @@ async function composeStatements(scope: Scope, parts: Parts): Promise<void> {
   );
   const lookForLate = () => statements.lookForLate(parts.byStatement);
   await parts.scheduleRun('late ends of statements', config.CLOSE_INTERVAL, lookForLate);
-  addStatementRoutes(scope.operator, { ...parts, statements, mappings: openMappingStore(parts.db) });
+  const mappings = parts.db.collection<MappingDocument>('statement_mappings');
+  addStatementRoutes(scope.operator, { ...parts, statements, mappings });
 }
 
 /** The comparison of wallets, and its schedule. */

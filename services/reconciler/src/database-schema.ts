@@ -106,7 +106,7 @@ const statements = matching(
   [
     // Enforces that a movement is used by one line of a statement at most.
     { key: { uses: 1, run: 1 }, unique: true, ...where('uses') },
-    { key: { breakId: 1, _id: 1 }, ...where('breakId') },
+    { key: { breaks: 1, _id: 1 }, ...where('breaks') },
     // Lines whose payment was not known, but may be by now.
     { key: { 'row.reference': 1 }, partialFilterExpression: { result: 'not_in_books' } },
   ],

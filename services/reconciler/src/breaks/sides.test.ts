@@ -62,7 +62,7 @@ it.each([
   'a difference of %s has both sides, its lines and what it moves',
   async (field, amount, sides) => {
     expect(await readSides(sources(ended), found(field, amount))).toEqual(sides);
-    expect(asked.at(-1)).toEqual({ breakId: `po-1/${field}` });
+    expect(asked.at(-1)).toEqual({ breaks: `po-1/${field}` });
   },
 );
 

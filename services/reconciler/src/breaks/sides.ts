@@ -25,7 +25,7 @@ export async function readSides(sources: SideSources, one: Break): Promise<Break
   const { store, statementStore } = sources;
   const [known, lines] = await Promise.all([
     store.load([one.reference]),
-    statementStore.records.find({ breakId: one._id }).sort({ _id: 1 }).limit(LINES_MAX).toArray(),
+    statementStore.records.find({ breaks: one._id }).sort({ _id: 1 }).limit(LINES_MAX).toArray(),
   ]);
   const tracked = known.get(one.reference);
   const terms = tracked?.terms;

@@ -31,6 +31,10 @@ export interface CloseRecord extends MatchRecord, Claimable {
   /** The rail's latest answer; while there is no result, it differed. */
   readonly theirs?: Side;
   readonly differences?: readonly Difference[];
+  /** The break about it: its own or, if other breaks cover all of it, the first of them. */
+  readonly breakId?: string;
+  /** Further breaks, if several cover a part each. */
+  readonly alsoCoveredBy?: readonly string[];
   /** Why it is unclear, or has no result yet. */
   readonly why?: string;
   /** Set if the rail reported an end that its owner did not know, which was published as a fact. */

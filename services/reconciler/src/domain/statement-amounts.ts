@@ -26,22 +26,20 @@ export function readAmount(text: string, form: AmountForm, currency: string): bi
 }
 
 /**
- * The forms by which a text is an amount after all, those first that are nearer to the given one. What would be a decimal
- * point there groups thousands only where the text shows it: `1.005` may be a thousand and five, and must not be taken for it.
+ * The form by which a text is an amount after all, the nearest to the given one. What would be a decimal point there groups
+ * thousands only where the text shows it: `1.005` may be a thousand and five, and must not be taken for it.
  */
-export function formsOf(
+export function formOf(
   text: string,
   { decimal: usual }: AmountForm,
   currency: string,
-): readonly AmountForm[] {
-  const forms = (['.', ','] as const).flatMap((decimal) =>
-    groupings.flatMap((grouping) => (grouping === decimal ? [] : [{ decimal, grouping }])),
-  );
+): AmountForm | undefined {
   const isShown = ({ decimal, grouping }: AmountForm) =>
     grouping !== usual || text.includes(decimal) || text.split(grouping).length > 2;
-  return forms
-    .filter((form) => isShown(form) && readAmount(text, form, currency) !== undefined)
-    .sort((one, other) => Number(other.decimal === usual) - Number(one.decimal === usual));
+  return [usual, usual === '.' ? (',' as const) : ('.' as const)]
+    .flatMap((decimal) => groupings.map((grouping) => ({ decimal, grouping })))
+    .filter(({ decimal, grouping }) => grouping !== decimal)
+    .find((form) => isShown(form) && readAmount(text, form, currency) !== undefined);
 }
 
 /** A decimal text in the kernel's form: without separators, with a point; undefined for any other text. */

@@ -26,7 +26,7 @@ it.each([
   ['a,12" pipe,"b, c"', ['a', '12" pipe', 'b, c'], 'stray'],
   ['a,"b "c" d",e', ['a', 'b "c" d', 'e'], 'stray'],
   ['a,"b,c', ['a', '"b', 'c'], 'open'],
-  ['a,b"c,"d', ['a', 'b"c', '"d'], 'broken'],
+  ['a,b"c,"d', ['a', 'b"c', '"d'], 'open'],
   ['', [''], 'sound'],
   ['a,', ['a', ''], 'sound'],
   ['"a",', ['a', ''], 'sound'],

@@ -1,13 +1,8 @@
 /** The cells of a line, and how its quotes stand. */
 export interface Cells {
   readonly cells: readonly string[];
-  /**
-   * `stray` if a quote stands inside a cell, where it is text; `open` if the last cell's quote is not closed; `broken`
-   * if both, which nothing that follows can make sound.
-   */
-  readonly quotes: 'sound' | 'stray' | 'open' | 'broken';
-  /** Of an open quote: the cells before its cell, and the text from there on. */
-  readonly open?: { readonly before: readonly string[]; readonly text: string };
+  /** `stray` if a quote stands inside a cell, where it is text; `open` if the last cell's quote is not closed. */
+  readonly quotes: 'sound' | 'stray' | 'open';
 }
 
 /** Reads the cells of a line, or of a few lines that belong together; quotes are doubled inside quoted cells (RFC 4180). */
@@ -25,12 +20,7 @@ export function createCellReader(delimiter: string): CellReader {
     for (let at = 0; at <= text.length; ) {
       quoted.lastIndex = open.lastIndex = at;
       const found = quoted.exec(text);
-      if (!found && open.test(text))
-        return {
-          cells: text.split(delimiter),
-          quotes: quotes === 'stray' ? 'broken' : 'open',
-          open: { before: cells, text: text.slice(at) },
-        };
+      if (!found && open.test(text)) return { cells: text.split(delimiter), quotes: 'open' };
       const next = text.indexOf(delimiter, at);
       const end = found ? at + found[0].length : next === -1 ? text.length : next;
       const cell = found ? unescaped(found[1] ?? '') : text.slice(at, end);
@@ -40,6 +30,34 @@ export function createCellReader(delimiter: string): CellReader {
     }
     return { cells, quotes };
   };
+}
+
+/** How long a record may be that goes on over line ends. */
+const [JOINED_LINES_MAX, JOINED_LENGTH_MAX] = [100, 65_536];
+
+/**
+ * How many lines a record may take whose first line has an open quote: up to the next line with an odd number of quotes, if
+ * one comes soon, which alone can close it. Undefined if it takes more than there are.
+ */
+export function linesOfRecord(lines: readonly string[], at: number): number | undefined {
+  const first = lines[at] ?? '';
+  let { length } = first;
+  // Its other quotes are in disorder.
+  if (!hasOddQuotes(first)) return 1;
+  for (let count = 1; count < JOINED_LINES_MAX; count += 1) {
+    const next = lines[at + count];
+    if (next === undefined) return undefined;
+    length += next.length + 1;
+    if (length > JOINED_LENGTH_MAX) return count;
+    if (hasOddQuotes(next)) return count + 1;
+  }
+  return JOINED_LINES_MAX;
+}
+
+function hasOddQuotes(text: string): boolean {
+  let isOdd = false;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) isOdd = !isOdd;
+  return isOdd;
 }
 
 function unescaped(cell: string): string {

@@ -1,6 +1,6 @@
 import { delimiters, type StatementField, type StatementMapping, statementFields } from '@pesewa/contracts';
 import { accept, type Result, refuse } from '@pesewa/kernel';
-import { createCellReader, fold, ownReferencesIn } from './statement-cells.ts';
+import { createCellReader, fold, linesOfRecord, ownReferencesIn } from './statement-cells.ts';
 
 /** The positions of a mapping's fields, from 0, and the number of columns of each line. */
 export interface Layout {
@@ -20,8 +20,6 @@ export interface Beginning {
 
 /** Within how many lines a heading is looked for if the mapping does not say where it is. */
 const HEADING_WITHIN = 50;
-/** How many lines a heading may take. */
-const HEADING_LINES_MAX = 5;
 const SEPARATOR_LINE = /^\s*"?sep=.?"?\s*$/i;
 
 /**
@@ -85,13 +83,11 @@ function candidatesIn(lines: readonly string[], mapping: StatementMapping): read
   const from = firstOf(lines, mapping);
   return lines.slice(0, from + HEADING_WITHIN).flatMap((line, at) => {
     if (at < from || line.trim() === '') return [];
-    let read = cellsOf(line);
-    let count = 1;
-    for (; read.open && count < HEADING_LINES_MAX && at + count < lines.length; count += 1)
-      read = cellsOf(lines.slice(at, at + count + 1).join('\n'));
-    return read.cells.every((cell) => fold(cell) === '')
-      ? []
-      : [{ at, cells: read.cells, count: read.open ? 1 : count }];
+    const alone = cellsOf(line);
+    const count = alone.quotes === 'open' ? (linesOfRecord(lines, at) ?? 1) : 1;
+    const joined = cellsOf(lines.slice(at, at + count).join('\n'));
+    const found = joined.quotes === 'open' ? { ...alone, at, count: 1 } : { ...joined, at, count };
+    return found.cells.every((cell) => fold(cell) === '') ? [] : [found];
   });
 }
 

@@ -1,7 +1,7 @@
 import type { StatementMapping } from '@pesewa/contracts';
 import { createLineReader } from './statement-asides.ts';
-import { type Cells, createCellReader, ownReferencesIn } from './statement-cells.ts';
-import type { Beginning, Layout } from './statement-heading.ts';
+import { type Cells, createCellReader, linesOfRecord, ownReferencesIn } from './statement-cells.ts';
+import type { Beginning } from './statement-heading.ts';
 import type { ReadLine } from './statement-rows.ts';
 
 /** A line of a statement file, or a few of which the first has a quoted cell that goes on over line ends. */
@@ -28,8 +28,6 @@ export interface RecordReader {
   readonly counts: () => LineCounts;
 }
 
-/** How long a record may be that goes on over line ends. */
-const [JOINED_LINES_MAX, JOINED_LENGTH_MAX] = [100, 65_536];
 const COLUMNS_MAX = 200;
 
 const UNCLOSED = {
@@ -52,7 +50,6 @@ export function createRecordReader(
 ): RecordReader {
   const cellsOf = createCellReader(mapping.delimiter);
   const rowOf = createLineReader(mapping, layout, currency);
-  const meant = createJoiner(mapping, layout, rowOf);
   const counts = { before, heading: headingLines, blank: 0, records: 0, continued: 0 };
   let waiting: readonly string[] = [];
   let line = before + headingLines + 1;
@@ -71,9 +68,23 @@ export function createRecordReader(
     return namesAnother(text, read) ? { unreadable: 'the line names more than one payment' } : read;
   }
 
-  /** What lines are of which the first has an open quote; the rest of them is read by itself if they are not of one. */
-  function readSeveral(lines: readonly string[], joined: Cells | undefined): readonly ReadLine[] {
-    const whole = joined && meant(lines, joined);
+  /** Whether a text is a line of its own, whatever its quotes. */
+  const isLine = (text = '') => 'row' in rowOf(text.replaceAll('"', '').split(mapping.delimiter));
+
+  /** What lines are together; undefined if a damaged quote has put them together. */
+  function readTogether(lines: readonly string[]): ReadLine | undefined {
+    const { cells, quotes } = cellsOf(lines.join('\n'));
+    if (quotes !== 'sound' || (layout.columns !== null && cells.length !== layout.columns)) return undefined;
+    const whole = rowOf(cells);
+    if (namesAnother(lines.join('\n'), whole) || lines.slice(1, -1).some((one) => isLine(one)))
+      return undefined;
+    // The first or the last may look like a line, where the cell is the last or the first; both are two lines.
+    return isLine(lines[0]) && isLine(lines.at(-1)) ? undefined : whole;
+  }
+
+  /** What lines are of which the first has an open quote; if they are no record, the others are read by themselves. */
+  function readSeveral(lines: readonly string[]): readonly ReadLine[] {
+    const whole = readTogether(lines);
     if (!whole) suspectUntil = Math.max(suspectUntil, line + lines.length - 1);
     // Of several lines that can't be read together each is named.
     const found = whole && 'unreadable' in whole ? lines.map(() => whole) : [whole ?? UNCLOSED];
@@ -90,16 +101,16 @@ export function createRecordReader(
       for (let taken = 1; at < all.length; at += taken, line += taken) {
         const text = all[at] ?? '';
         const read = cellsOf(text);
-        if (read.open) {
-          const joined = join(all, at, { ...read, open: read.open }, cellsOf, isEnd);
-          if (!joined) break;
-          const several = readSeveral(all.slice(at, at + joined.count), joined.read);
+        taken = 1;
+        if (read.quotes === 'open') {
+          const count = linesOfRecord(all, at) ?? (isEnd ? all.length - at : undefined);
+          if (count === undefined) break;
+          const several = readSeveral(all.slice(at, at + count));
           found.push(...several.map((one, index) => ({ line: line + index, read: one })));
-          taken = several[0] === UNCLOSED ? 1 : joined.count;
+          if (several[0] !== UNCLOSED) taken = count;
         } else {
           const one = readOne(text, read);
           if (one) found.push({ line, read: one });
-          taken = 1;
         }
       }
       waiting = all.slice(at);
@@ -107,58 +118,6 @@ export function createRecordReader(
     },
     counts: () => ({ ...counts }),
   };
-}
-
-/**
- * Builds the reader of a record over several lines as it is meant; it gives undefined if a damaged quote has put lines
- * together.
- */
-function createJoiner(
-  { delimiter }: StatementMapping,
-  { columns }: Layout,
-  rowOf: (cells: readonly string[]) => ReadLine,
-): (lines: readonly string[], joined: Cells) => ReadLine | undefined {
-  const isLine = (text = '') => 'row' in rowOf(text.replaceAll('"', '').split(delimiter));
-  return (lines, { cells, quotes }) => {
-    if (quotes !== 'sound' || (columns !== null && cells.length !== columns)) return undefined;
-    const whole = rowOf(cells);
-    if (namesAnother(lines.join('\n'), whole) || lines.slice(1, -1).some((one) => isLine(one)))
-      return undefined;
-    // The first or the last may look like a line, where the cell is the last or the first; both are two lines.
-    return isLine(lines[0]) && isLine(lines.at(-1)) ? undefined : whole;
-  };
-}
-
-/**
- * Joins a line whose quote is open with those behind it until it closes, or a quote inside a cell shows that it can't;
- * without cells if neither comes. Undefined if more lines are needed.
- */
-function join(
-  lines: readonly string[],
-  at: number,
-  first: Cells & { readonly open: NonNullable<Cells['open']> },
-  cellsOf: (text: string) => Cells,
-  isEnd: boolean,
-): { readonly count: number; readonly read?: Cells } | undefined {
-  const before = [...first.open.before];
-  let { text } = first.open;
-  let length = lines[at]?.length ?? 0;
-  for (let count = 1; count < JOINED_LINES_MAX; count += 1) {
-    const next = lines[at + count];
-    if (next === undefined) return isEnd ? { count } : undefined;
-    text += `\n${next}`;
-    length += next.length + 1;
-    if (length > JOINED_LENGTH_MAX) return { count };
-    if (!next.includes('"')) continue;
-    const { open, ...read } = cellsOf(text);
-    const quotes = first.quotes === 'broken' ? 'broken' : read.quotes;
-    if (quotes !== 'open' || !open)
-      return { count: count + 1, read: { cells: [...before, ...read.cells], quotes } };
-    // What is closed is not read again.
-    for (const cell of open.before) before.push(cell);
-    text = open.text;
-  }
-  return { count: JOINED_LINES_MAX };
 }
 
 function isBlank(cell: string): boolean {

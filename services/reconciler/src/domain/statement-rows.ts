@@ -1,6 +1,6 @@
 import { referencePattern, type StatementField, type StatementMapping } from '@pesewa/contracts';
 import { isCurrency, isId } from '@pesewa/kernel';
-import { formsOf, isEmptyCell, readAmount } from './statement-amounts.ts';
+import { formOf, isEmptyCell, readAmount } from './statement-amounts.ts';
 import { fold } from './statement-cells.ts';
 import { type Layout, NOT_UTF8 } from './statement-heading.ts';
 import { readTime, timeFormatsOf } from './statement-times.ts';
@@ -107,7 +107,7 @@ function createCells(mapping: StatementMapping, { places }: Layout, currency: st
     if (found === null) return null;
     const amount = readAmount(found, mapping, code);
     if (amount !== undefined) return amount;
-    const [form] = formsOf(found, mapping, code);
+    const form = formOf(found, mapping, code);
     const why = `${field}: is no amount of ${code} as the mapping writes it`;
     return form
       ? no(line, `${why}: "decimal": "${form.decimal}", "grouping": "${form.grouping}" reads it`, form)

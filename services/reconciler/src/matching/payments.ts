@@ -58,6 +58,11 @@ export function openWindowPayments(polls: Collection<PollDocument>, byStatement:
         .limit(limit)
         .toArray();
     },
+    /** All payments of a window in the order of their ends, in pages. */
+    ended: (window: Window): AsyncGenerator<readonly WindowPayment[]> =>
+      inPagesBy<WindowPayment>('endedAt', '_id', { $gte: window.from, $lt: window.to }, (where) =>
+        polls.find({ ...where, ...ofRails(window) }).project<WindowPayment>(FIELDS),
+      ),
     ...openUncompared(polls, byStatement),
     /** Those of these payments whose terms are known. */
     find: (references: readonly string[]): Promise<readonly WindowPayment[]> =>

@@ -14,8 +14,6 @@ export interface MatchRun {
   readonly requestedBy: string;
   readonly requestedAt: Date;
   readonly stage: string;
-  /** Set for a dry run, which is not listed and is deleted once its result was given. */
-  readonly trial?: true;
   /** Set while there is work to do, and when the next step of it is due; one that is done looks for late payments. */
   readonly running?: true;
   readonly dueAt?: Date;
@@ -40,10 +38,6 @@ export interface MatchRecord {
   readonly _id: string;
   readonly run: string;
   readonly result: string;
-  /** The break about it: its own or, if other breaks cover all of it, the first of them. */
-  readonly breakId?: string;
-  /** Further breaks, if several cover a part each. */
-  readonly alsoCoveredBy?: readonly string[];
   readonly keepUntil: Date;
 }
 
@@ -103,9 +97,8 @@ export function openMatchStore<Run extends MatchRun, Record extends MatchRecord>
     },
     /** The newest first. */
     list: async (cursor: PageCursor | undefined, limit: number): Promise<readonly Run[]> => {
-      const listed = { trial: { $exists: false }, ...afterCursor('requestedAt', cursor) };
       const found = runs
-        .find(listed as Filter<MatchRun>)
+        .find(afterCursor('requestedAt', cursor) as Filter<MatchRun>)
         .sort({ requestedAt: -1, _id: -1 })
         .limit(limit);
       return (await found.toArray()) as unknown as readonly Run[];

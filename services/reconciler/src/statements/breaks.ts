@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '@pesewa/messaging';
 import type { AnyBulkWriteOperation } from 'mongodb';
 import { commitEach, inBatches } from '../batches.ts';
@@ -8,7 +9,6 @@ import { breakId, observe } from '../domain/observing.ts';
 import type { Keep } from '../matching/store.ts';
 import type { StatementDeps } from './deps.ts';
 import { breaksOfRecord, withdrawalsOf } from './findings.ts';
-import { rereadWithdrawals } from './rereading.ts';
 import { linesAbout, type RecordDocument, type StatementDocument } from './store.ts';
 
 const BREAKS_PER_STEP = 200;
@@ -17,27 +17,31 @@ const BREAKS_PER_STEP = 200;
 const breakResults = ['differs', 'not_on_statement', 'not_in_books', 'duplicate'] as const;
 
 /**
- * Builds what opens the breaks of a matched statement, and closes those that it explains; it gives how many discrepancies
- * the limit hides. If it stops, it begins again: records that have a break are left out.
+ * Builds what opens the breaks of a matched statement, and closes those that statements explain; it gives how many
+ * discrepancies the limit hides. If it stops, it begins again: what was said is no news.
  */
 export function createStatementBreaks(deps: StatementDeps) {
   const { records } = deps.statementStore;
-  const commit = <Item>(work: (about: About<Item>, transaction: Transaction) => Promise<number>) =>
-    commitEach(deps.messaging, 'reconciler.statement-breaks', work);
-  const closeOnce = commit<Break>((about, transaction) => close(deps, about, transaction));
-  const openOnce = commit<RecordDocument>((about, transaction) => open(deps, about, transaction));
+  const closeOnce = commitEach(
+    deps.messaging,
+    'reconciler.statement-breaks',
+    (breaks: readonly Break[], transaction) => close(deps, breaks, transaction),
+  );
+  const openOnce = commitEach(deps.messaging, 'reconciler.statement-breaks', (found: Found, transaction) =>
+    open(deps, found, transaction),
+  );
   return async (statement: StatementDocument, keep: Keep): Promise<number> => {
     // Breaks are few and lines are many, so the line is searched for each break, at whichever rail it is shown.
     const stated = { observer: 'statement', status: 'unresolved', limit: BREAKS_PER_STEP } as const;
     for await (const items of pagesOfBreaks(deps.breaks, stated)) {
       if (items.length === 0) continue;
       await keep();
-      await closeOnce({ statement, items });
+      await closeOnce(items);
     }
     let hidden = 0;
     for (const result of breakResults) {
-      const unsaid = { run: statement._id, result, breakId: { $exists: false } } as const;
-      for await (const items of inBatches(records.find(unsaid).sort({ _id: 1 }))) {
+      const ofResult = records.find({ run: statement._id, result }).sort({ _id: 1 });
+      for await (const items of inBatches(ofResult)) {
         await keep();
         hidden += await openOnce({ statement, items });
       }
@@ -46,32 +50,25 @@ export function createStatementBreaks(deps: StatementDeps) {
   };
 }
 
-/** What is updated in one transaction: records that may open breaks, or breaks that may be explained. */
-interface About<Item> {
+/** Records of a statement that may open breaks. */
+interface Found {
   readonly statement: StatementDocument;
-  readonly items: readonly Item[];
+  readonly items: readonly RecordDocument[];
 }
 
-/** Takes back what statements said and the newest has as we have it, or this one reads in another way. */
-async function close(
-  deps: StatementDeps,
-  { statement, items: breaks }: About<Break>,
-  transaction: Transaction,
-): Promise<number> {
-  const { session } = transaction;
+/** Takes back what statements said and the newest has as we have it. */
+async function close(deps: StatementDeps, breaks: readonly Break[], transaction: Transaction): Promise<void> {
   const references = breaks.map(({ reference }) => reference);
   const lines = await linesAbout(deps.statementStore, references, transaction);
   const at = new Date(deps.clock.nowMs());
   const gone = breaks.flatMap((one) => withdrawalsOf(one, lines, at));
-  const reread = await rereadWithdrawals(deps.statementStore, statement, breaks, { session, at });
-  await apply(deps, [...gone, ...reread], transaction);
-  return gone.length + reread.length;
+  await applyToPayments(deps, gone, transaction);
 }
 
 /** Opens the breaks of records up to the limit; gives how many records it hides. A break that stands does not count. */
 async function open(
   deps: StatementDeps,
-  { statement, items: records }: About<RecordDocument>,
+  { statement, items: records }: Found,
   transaction: Transaction,
 ): Promise<number> {
   const { session } = transaction;
@@ -80,13 +77,10 @@ async function open(
   const current = await statementStore.runs.findOne(mine, { session });
   if (!current) return 0;
   const openedAt = new Date(deps.clock.nowMs());
-  const references = records.flatMap(({ payment }) => payment ?? []);
+  const references = records.flatMap(({ payment, row }) => payment ?? row?.reference ?? []);
   const stated = await linesAbout(statementStore, references, transaction);
   const found = records
-    .map((record) => ({
-      _id: record._id,
-      findings: breaksOfRecord(statement, record, stated, openedAt),
-    }))
+    .map((record) => ({ record, findings: breaksOfRecord(statement, record, stated, openedAt) }))
     .filter(({ findings }) => findings.length > 0);
   const standing = await breaks.findAll(
     found.flatMap(({ findings }) => findings.map(idOf)),
@@ -95,22 +89,35 @@ async function open(
   const known = new Map(standing.map((one) => [one._id, one]));
   const opening = new Map<string, FoundBreak>();
   const updates: AnyBulkWriteOperation<RecordDocument>[] = [];
-  let opened = 0;
-  for (const { _id, findings } of found) {
-    const others = findings.filter((one) => !opening.has(idOf(one)));
-    const needed = others.filter((one) => opens(one, known.get(idOf(one)))).length;
-    if (needed > 0 && current.opened + opened + needed > deps.breaksMax) continue;
-    opened += needed;
+  let [opened, hidden] = [0, 0];
+  for (const { record, findings } of found) {
     // Of several lines about one field the first counts.
-    for (const one of others) opening.set(idOf(one), one);
-    const [breakId = '', ...further] = findings.map(idOf);
-    const $set = { breakId, ...(further.length > 0 && { alsoCoveredBy: further }) };
-    updates.push({ updateOne: { filter: { _id }, update: { $set } } });
+    const news = findings.filter(
+      (one) => !opening.has(idOf(one)) && !isHeld(one, record, known.get(idOf(one))),
+    );
+    const needed = news.filter((one) => opens(one, known.get(idOf(one)))).length;
+    if (needed > 0 && current.opened + opened + needed > deps.breaksMax) {
+      hidden += 1;
+      continue;
+    }
+    opened += needed;
+    for (const one of news) opening.set(idOf(one), one);
+    const said = findings.map(idOf);
+    if (!isDeepStrictEqual(record.breaks, said))
+      updates.push({ updateOne: { filter: { _id: record._id }, update: { $set: { breaks: said } } } });
   }
-  await apply(deps, [...opening.values()], transaction);
+  await applyToPayments(deps, [...opening.values()], transaction);
   if (updates.length > 0) await statementStore.records.bulkWrite(updates, { session });
   if (opened > 0) await statementStore.runs.updateOne(mine, { $inc: { opened } }, { session });
-  return found.length - updates.length;
+  return hidden;
+}
+
+/** Whether a record has said a finding before, which still stands or was resolved by a person: it is no news then. */
+function isHeld(found: FoundBreak, { breaks = [] }: RecordDocument, current: Break | undefined): boolean {
+  if (!current || !breaks.includes(current._id)) return false;
+  const { status, observations, resolvedBy } = current;
+  if (status === 'resolved') return resolvedBy !== undefined;
+  return observations.some(({ observer, kind }) => observer === 'statement' && kind === found.kind);
 }
 
 /** Whether a finding needs a break that does not stand yet. */
@@ -123,7 +130,7 @@ function idOf({ reference, field }: FoundBreak): string {
 }
 
 /** Applies reports, and notes them in their payments, if those are known. */
-async function apply(
+export async function applyToPayments(
   { store, breaks }: StatementDeps,
   reports: readonly BreakReport[],
   transaction: Transaction,

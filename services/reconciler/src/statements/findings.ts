@@ -1,8 +1,7 @@
 import type { Break, FoundBreak, Withdrawal } from '../domain/break.ts';
 import type { BreakKind, Field } from '../domain/break-kinds.ts';
-import type { Finding } from '../domain/judging.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
-import { differencesOf, movedAgain } from '../domain/statement-matching.ts';
+import { type LineDifference, movedAgain } from '../domain/statement-matching.ts';
 import { type RecordDocument, type StatedLine, type StatementDocument, subjectOf } from './store.ts';
 
 const kinds = {
@@ -35,33 +34,47 @@ export function breaksOfRecord(
   stated: readonly StatedLine[],
   openedAt: Date,
 ): readonly FoundBreak[] {
-  const { result, row, payment, uses = '', difference = null } = record;
+  const { result, row, payment, uses = '' } = record;
   const kind = kindOf(result);
   if (!kind || !row) return [];
-  const isOurs = kind !== 'statement.not_in_books' && payment !== undefined;
-  const about = (finding: Omit<Finding, 'kind'>) =>
-    toFoundBreak(
-      isOurs ? payment : subjectOf(rail, record),
-      // What people have seen of a line is no news when its statement is matched, or the same one is uploaded, again.
-      { kind, ...finding, about: [`${name}${record._id.slice(run.length)} ${finding.amount}`] },
-      { rail, currency: row.currency },
-      openedAt,
-    );
-  if (result === 'differs') {
-    const isReversal = uses !== payment;
-    return [...differencesOf(record)].flatMap(([field, amount]) => {
-      const last = lastWord(stated, { rail, movement: uses, field });
-      if (last && last._id !== record._id) return [];
-      const detail = `the rail's statement has another ${field}${isReversal ? ' of the reversal' : ''}`;
-      return about({ field, amount, detail, ...(isReversal && { ofReversal: true }) });
-    });
-  }
-  if (result === 'not_in_books' && row.status !== 'completed') return [];
+  const isUnknown = kind === 'statement.not_in_books';
+  const isReversal = result === 'differs' && uses !== payment;
+  const isAnswered = (field: Field) => {
+    if (result === 'duplicate') return false;
+    if (result !== 'differs') return existenceOf(stated, rail, isUnknown, payment ?? row.reference);
+    const last = lastWord(stated, { rail, movement: uses, field });
+    return last && last._id !== record._id;
+  };
+  return differencesOf(record, stated).flatMap(({ field, minor: amount }) => {
+    if (isAnswered(field)) return [];
+    // What people have seen of a line is no news when its statement is matched, or the same one is uploaded, again.
+    const about = [`${name}${record._id.slice(run.length)} ${amount}`];
+    const detail = detailOf(record, field, isReversal);
+    const finding = { kind, field, amount, detail, about, ...(isReversal && { ofReversal: true as const }) };
+    const subject = isUnknown ? subjectOf(rail, record) : (payment ?? '');
+    return toFoundBreak(subject, finding, { rail, currency: row.currency }, openedAt);
+  });
+}
+
+/** What a record says of our books; a duplicate only if it moved money again, an unknown one only if it moved any. */
+function differencesOf(record: RecordDocument, stated: readonly StatedLine[]): readonly LineDifference[] {
+  const { run, result, row, payment, differences = [] } = record;
+  if (result === 'not_in_books' && row?.status !== 'completed') return [];
+  if (result !== 'duplicate' || !row) return differences;
   const holders = stated.filter((line) => line.run === run && line.payment === payment);
   const isAgain = holders.every((line) => line.row && movedAgain(row, line.row));
-  if (result === 'duplicate' && !isAgain) return [];
-  const amount = result === 'duplicate' ? row.amount : difference;
-  return [about({ amount, detail: detailOf(record) })];
+  return isAgain ? [{ field: 'existence', minor: row.amount }] : [];
+}
+
+/** The line by which a payment is there, at the rail and in our books: its own or, if it was unknown here, its reversal's. */
+function existenceOf(
+  lines: readonly StatedLine[],
+  rail: string,
+  isUnknown: boolean,
+  reference: string | null,
+): StatedLine | undefined {
+  const word = (movement: string) => lastWord(lines, { rail, movement, field: 'existence' });
+  return word(reference ?? '') ?? (isUnknown ? word(`${reference}/reversal`) : undefined);
 }
 
 /**
@@ -74,20 +87,23 @@ export function withdrawalsOf(
   lines: readonly StatedLine[],
   at: Date,
 ): readonly Withdrawal[] {
-  const reversal = `${reference}/reversal`;
   return observations.flatMap(({ observer, kind, rail, ofReversal }) => {
     if (observer !== 'statement' || rail === undefined) return [];
-    const word = (movement: string, about = field) => lastWord(lines, { rail, movement, field: about });
     const isDiffering = kind === 'statement.differs';
-    const found = isDiffering ? word(ofReversal ? reversal : reference) : word(reference, 'existence');
-    const line = found ?? (kind === 'statement.not_in_books' ? word(reversal, 'existence') : undefined);
-    if (!line || (isDiffering && differencesOf(line).has(field))) return [];
+    const movement = ofReversal ? `${reference}/reversal` : reference;
+    const isUnknown = kind === 'statement.not_in_books';
+    const line = isDiffering
+      ? lastWord(lines, { rail, movement, field })
+      : existenceOf(lines, rail, isUnknown, reference);
+    if (!line || (isDiffering && line.differences?.some((one) => one.field === field))) return [];
     const resolution = `the statement ${line.run} has it as we have`;
     return toWithdrawal(reference, { kind, field, resolution }, at);
   });
 }
 
-function detailOf({ result, payment, row }: RecordDocument): string {
+function detailOf({ result, payment, row }: RecordDocument, field: Field, isReversal: boolean): string {
+  if (result === 'differs')
+    return `the rail's statement has another ${field}${isReversal ? ' of the reversal' : ''}`;
   if (result === 'not_on_statement') return "the rail's statement has no line for the payment";
   if (result === 'duplicate')
     return `a further line of the rail's statement moves money for ${payment ?? 'a payment'}`;

@@ -10,67 +10,77 @@ const receiving = {
   stage: 'receiving',
   mapping: statementMapping.parse({ columns: { reference: 'Ref', amount: 'Amount' } }),
   currency: 'KES',
+  requestedAt: new Date(0),
 } as StatementDocument;
 
-/** Takes an upload that is ended while it is read; `stored` is what has its name. */
-async function endedWhile(stored: StatementDocument | null) {
+/** Takes an upload over what is stored; gives its answer, and the updates that were committed. */
+async function taken({
+  announced,
+  other = null,
+  isEnded = false,
+}: {
+  readonly announced?: string;
+  readonly other?: StatementDocument | null;
+  readonly isEnded?: boolean;
+}) {
+  const committed: object[] = [];
+  let written: object[] = [];
+  const session = {
+    withTransaction: async <Value>(work: () => Promise<Value>) => {
+      written = [];
+      const value = await work();
+      committed.push(...written);
+      return value;
+    },
+  };
+  const content = 'Ref,Amount\npo-1,1\n';
   const intake = createStatementIntake({
     statementStore: {
       runs: {
-        updateOne: async () => ({ matchedCount: 0 }),
-        findOne: async (asked: { readonly name?: string }) => (asked.name === 'its name' ? stored : null),
+        updateOne: async (_: object, update: object, options?: object) =>
+          void (options ? written : committed).push(update),
+        findOne: async ({ name }: { readonly name?: string }) =>
+          name === 'its name' ? other : isEnded ? null : receiving,
       },
     },
-    messaging: { groupCommit: () => ({ submit: async () => false }) },
+    messaging: {
+      db: { client: { withSession: async (work: (of: object) => Promise<unknown>) => work(session) } },
+      groupCommit: () => ({ submit: async () => !isEnded }),
+    },
     clock: { nowMs: () => 0 },
     payments: { find: async () => [] },
     limits: { bytesMax: 100, linesMax: 10 },
   } as unknown as StatementDeps);
-  const content = (async function* () {
-    yield Buffer.from('Ref,Amount\npo-1,1\n');
+  const bytes = (async function* () {
+    yield Buffer.from(content);
   })();
-  return intake(receiving, content, { name: 'its name' });
+  const digest = announced ?? createHash('sha256').update(content).digest('hex');
+  return { answer: await intake({ ...receiving, digest }, bytes, 'its name'), committed };
 }
 
 it('keeps what another upload of the same file has stored completely since this one began', async () => {
   const complete = { ...receiving, _id: 'st-1', stage: 'gathering' } as const;
-  expect(await endedWhile(complete)).toEqual({ ok: true, value: complete });
+  const { answer } = await taken({ other: complete, isEnded: true });
+  expect(answer).toEqual({ ok: true, value: complete });
 });
 
-it.each([
-  ['once all of it came', 'as announced', ['replaced', 'gathering']],
-  ['but not for another file', 'another', ['dropped']],
-])('replaces an older upload %s', async (_, announced, done) => {
-  const said: string[] = [];
-  const runs = {
-    updateOne: async (_mine: object, { $set }: { readonly $set: { readonly stage: string } }) => {
-      said.push($set.stage);
-      return { matchedCount: 1 };
-    },
-    findOne: async () => receiving,
-  };
-  const intake = createStatementIntake({
-    statementStore: { runs },
-    messaging: { groupCommit: () => ({ submit: async () => true }) },
-    clock: { nowMs: () => 0 },
-    payments: { find: async () => [] },
-    limits: { bytesMax: 100, linesMax: 10 },
-  } as unknown as StatementDeps);
-  const content = 'Ref,Amount\npo-1,1\n';
-  const sha256 = createHash('sha256').update(content).digest('hex');
-  const digest = announced === 'another' ? announced : sha256;
-  const bytes = (async function* () {
-    yield Buffer.from(content);
-  })();
-  await intake({ ...receiving, digest }, bytes, {
-    name: 'its name',
-    replace: async () => said.push('replaced'),
-  });
-  expect(said).toEqual(done);
+it('drops what another mapping has read in the transaction that names its own reading, and not before', async () => {
+  const { committed } = await taken({});
+  expect(committed).toMatchObject([
+    { $set: { stage: 'dropped', replacedBy: 'st-2' }, $unset: { name: true } },
+    { $set: { stage: 'gathering', name: 'its name' } },
+  ]);
+});
+
+it('drops itself alone if another file came than was announced', async () => {
+  const { answer, committed } = await taken({ announced: 'another' });
+  expect(answer).toMatchObject({ ok: false, refusal: { code: 'digest_differs' } });
+  expect(committed).toMatchObject([{ $set: { stage: 'dropped' } }]);
 });
 
 it('is refused if a later one has replaced it', async () => {
-  expect(await endedWhile(null)).toMatchObject({
+  const { answer } = await taken({ isEnded: true });
+  expect(answer).toMatchObject({
     ok: false,
     refusal: { code: 'dropped', message: expect.stringContaining('another upload') as unknown },
   });

@@ -1,9 +1,7 @@
 import { accept, type Result, refuse } from '@pesewa/kernel';
 import { isDuplicateKey, type Transaction } from '@pesewa/messaging';
-import type { UpdateResult } from 'mongodb';
 import { commitEach } from '../batches.ts';
 import {
-  type HeldRow,
   matchByReference,
   type NumberedRow,
   notInBooks,
@@ -16,6 +14,7 @@ import { readStatementFile } from './lines.ts';
 import { toPayments, toUpdates } from './settling.ts';
 import { lineId, type RecordDocument, type StatementDocument } from './store.ts';
 import { UnreadableFileError } from './text.ts';
+import { windowOf } from './window.ts';
 
 /** Why a file was refused, for people to read. */
 export interface IntakeRefusal {
@@ -28,6 +27,8 @@ interface Batch {
   readonly statement: StatementDocument;
   readonly lines: readonly StatementLine[];
   readonly payments: ReadonlyMap<string, StatementPayment>;
+  /** Whether the lines are stored without a statement. */
+  readonly isTrial: boolean;
 }
 
 const ended: IntakeRefusal = {
@@ -37,58 +38,70 @@ const ended: IntakeRefusal = {
 
 /**
  * Builds what stores an upload as it arrives, each line matched by its reference; it is accepted under its name once all of
- * the file is stored and its digest is the announced one, unless another upload of the same name was stored before. Only
- * then is another one replaced.
+ * the file is stored and its digest is the announced one, unless another upload of the same terms was stored before. A dry
+ * run has no name, and its lines alone are stored.
  */
 export function createStatementIntake(deps: StatementDeps) {
-  const { statementStore, clock } = deps;
-  const { runs } = statementStore;
+  const { runs } = deps.statementStore;
   const storeOnce = commitEach(deps.messaging, 'reconciler.statement', (batch: Batch, transaction) =>
     store(deps, batch, transaction),
   );
   return async (
     statement: StatementDocument,
     content: AsyncIterable<Uint8Array>,
-    { name, replace }: { readonly name: string; readonly replace?: () => Promise<unknown> },
+    name?: string,
   ): Promise<Result<StatementDocument, IntakeRefusal>> => {
-    const { _id, trial } = statement;
-    const mine = { _id, stage: 'receiving' } as const;
-    const received = await receive(deps, statement, content, storeOnce);
-    // What is replaced gives its name up, and is due first.
-    if (received.ok) await replace?.();
-    const due = !trial && ({ running: true, dueAt: new Date(clock.nowMs()) } as const);
-    const whole = { ...due, ...(!trial && { name }), stage: 'gathering' } as const;
-    if (received.ok && (await isFirst(runs.updateOne(mine, { $set: { ...received.value, ...whole } })))) {
-      const stored = await runs.findOne({ _id });
-      return stored && stored.stage !== 'dropped' ? accept(stored) : refuse(ended);
-    }
-    await runs.updateOne(mine, { $set: { ...due, stage: 'dropped' } });
-    if (!received.ok && received.refusal !== ended) return received;
-    const other = trial ? null : await runs.findOne({ name });
+    const { _id, mapping } = statement;
+    const isTrial = name === undefined;
+    const whole = await receive(deps, statement, content, (batch) => storeOnce({ ...batch, isTrial }));
+    if (isTrial || (whole.ok && (await complete(deps, whole.value, name)))) return whole;
+    const dueAt = new Date(deps.clock.nowMs());
+    await runs.updateOne({ _id, stage: 'receiving' }, { $set: { stage: 'dropped', running: true, dueAt } });
+    if (!whole.ok && whole.refusal !== ended) return whole;
+    const other = await runs.findOne({ name, mapping });
     return other ? accept(other) : refuse(ended);
   };
 }
 
-/** Whether an upload was stored: false if it was ended meanwhile, or another one has its name. */
-async function isFirst(storing: Promise<UpdateResult>): Promise<boolean> {
+/**
+ * Gives a statement whose whole file is stored its name, and drops the one that has read the same file by another mapping,
+ * in one transaction; false if it was ended meanwhile, or another upload of the same terms has the name.
+ */
+async function complete(
+  { statementStore: { runs }, messaging, clock }: StatementDeps,
+  { _id, ...whole }: StatementDocument,
+  name: string,
+): Promise<boolean> {
+  const { mapping, requestedAt } = whole;
+  const replaced = { stage: 'dropped', replacedBy: _id, running: true, dueAt: requestedAt } as const;
+  const dueAt = new Date(clock.nowMs());
   try {
-    return (await storing).matchedCount > 0;
+    return await messaging.db.client.withSession((session) =>
+      session.withTransaction(async () => {
+        const mine = await runs.findOne({ _id, stage: 'receiving' }, { session });
+        if (!mine) return false;
+        await runs.updateOne(
+          { name, mapping: { $ne: mapping } },
+          { $set: replaced, $unset: { name: true, retryAt: true } },
+          { session },
+        );
+        await runs.updateOne({ _id }, { $set: { ...whole, name, running: true, dueAt } }, { session });
+        return true;
+      }),
+    );
   } catch (error) {
     if (isDuplicateKey(error)) return false;
     throw error;
   }
 }
 
-/** What is known of a file once all of it was read. */
-type Received = Pick<StatementDocument, 'file' | 'currencies' | 'firstAt' | 'lastAt' | 'hasUnreadable'>;
-
-/** Reads the file and stores it, each batch while the next one is being read. */
+/** Reads the file and stores it, each batch while the next one is being read; gives the statement with what is known then. */
 async function receive(
   deps: StatementDeps,
   statement: StatementDocument,
   content: AsyncIterable<Uint8Array>,
-  storeOnce: (batch: Batch) => Promise<boolean>,
-): Promise<Result<Received, IntakeRefusal>> {
+  storeOnce: (batch: Omit<Batch, 'isTrial'>) => Promise<boolean>,
+): Promise<Result<StatementDocument, IntakeRefusal>> {
   const { mapping, currency } = statement;
   const file = readStatementFile(content, { mapping, currency, limits: deps.limits });
   let writing = Promise.resolve(true);
@@ -107,47 +120,43 @@ async function receive(
     if (!(error instanceof UnreadableFileError)) throw error;
     return refuse({ code: error.isTooLarge ? 'too_large' : 'unreadable', message: error.message });
   }
-  if (file.digest() === statement.digest) return accept(file.summary());
-  const message = `sha256: the file that came has the digest ${file.digest()}: send that, or the right file`;
-  return refuse({ code: 'digest_differs', message });
+  if (file.digest() !== statement.digest) {
+    const message = `sha256: the file that came has the digest ${file.digest()}: send that, or the right file`;
+    return refuse({ code: 'digest_differs', message });
+  }
+  const { firstAt, lastAt, ...known } = file.summary();
+  const window = windowOf({ ...statement, ...(firstAt && { firstAt }), ...(lastAt && { lastAt }) });
+  const lines = known.file.records;
+  return accept({ ...statement, ...known, lines, ...(window && { window }), stage: 'gathering' });
 }
 
 /** Stores a batch; false if the upload was ended meanwhile. */
 async function store(
   { statementStore: { runs, records } }: StatementDeps,
-  { statement, lines, payments }: Batch,
+  { statement, lines, payments, isTrial }: Batch,
   { session }: Transaction,
 ): Promise<boolean> {
   const { _id, rail } = statement;
-  const mine = { _id, stage: 'receiving' } as const;
-  const { matchedCount } = await runs.updateOne(mine, { $inc: { lines: lines.length } }, { session });
-  if (matchedCount === 0) return false;
+  if (!isTrial) {
+    const received = { $inc: { lines: lines.length } };
+    const { matchedCount } = await runs.updateOne({ _id, stage: 'receiving' }, received, { session });
+    if (matchedCount === 0) return false;
+  }
   const rows = lines.flatMap(({ line, read }): readonly NumberedRow[] =>
     'row' in read ? [{ id: lineId(_id, line), row: read.row }] : [],
   );
   const movements = [...payments.keys()].flatMap((reference) => [reference, `${reference}/reversal`]);
-  const found =
+  // The lines of earlier batches that stand for movements of these payments; each may lose its place.
+  const earlier =
     movements.length > 0
       ? await records.find({ uses: { $in: movements }, run: _id }, { session }).toArray()
       : [];
-  /** The lines of earlier batches that stand for movements of these payments. */
-  const held = new Map(
-    found.flatMap((record): readonly (readonly [string, HeldRow])[] => {
-      const { _id: id, row, uses } = record;
-      return row && uses !== undefined ? [[uses, { id, row, outcome: record }]] : [];
-    }),
-  );
-  const outcomes = matchByReference(rows, payments, held, rail);
-  await records.bulkWrite(
-    [
-      // First the lines that lose their place.
-      ...toUpdates(found, outcomes),
-      ...lines.map((line) => ({
-        insertOne: { document: toRecord(statement, line, outcomes.get(lineId(_id, line.line))) },
-      })),
-    ],
-    { session, ordered: true },
-  );
+  const held = earlier.flatMap(({ _id: id, row }) => (row ? [{ id, row }] : []));
+  const outcomes = matchByReference([...held, ...rows], payments, rail);
+  const inserts = lines.map((line) => ({
+    insertOne: { document: toRecord(statement, line, outcomes.get(lineId(_id, line.line))) },
+  }));
+  await records.bulkWrite([...toUpdates(earlier, outcomes), ...inserts], { session, ordered: true });
   return true;
 }
 

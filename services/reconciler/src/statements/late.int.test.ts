@@ -160,29 +160,37 @@ it('has the breaks again that only a dropped statement took back', async () => {
   for (const one of [other, missing]) await until('its break', async () => (await stands(one)) === 'open');
 });
 
-describe('a statement that is matched again, since the end of another payment came late,', () => {
-  const columns = { ...mapping.columns, fee: 'Corrected' };
-  it.each<[string, object]>([
-    ['the file', {}],
-    ['the mapping of the file', { mapping: { ...mapping, columns } }],
-  ])('takes back nothing that a newer one says, which corrects %s', async (_, correction) => {
-    const { from, to, inMs } = nextHour();
-    const [corrected, late] = [await begun(inMs), await begun(inMs)];
-    await endedAt(corrected, inMs);
-    const lines = [corrected, late].map((reference) => `${lineOf(reference, iso(inMs))},0.75`);
-    const content = file(...lines).replace('Time', 'Time,Corrected');
-    const first = await match(content, { from, to });
-    expect(await breaksOf(late)).toEqual([['statement.differs', 'open']]);
-    const isMapping = 'mapping' in correction;
-    const newer = isMapping ? content : file(lineOf(corrected, iso(inMs), '0.75'));
-    await match(newer, { from, to, ...correction });
-    expect(await breaksOf(corrected)).toEqual([['statement.differs', 'open']]);
-    await endedAt(late, inMs + 1);
-    const isResolved = async () => (await breaksOf(late)).some(([, status]) => status === 'resolved');
-    await until('it was matched again', isResolved);
-    await until('its breaks', async () => (await request(`/statements/${first}`)).body['status'] === 'done');
-    expect(await breaksOf(corrected)).toEqual([['statement.differs', 'open']]);
-  });
+it('a statement that is matched again, since the end of another payment came late, takes back nothing that a newer one says', async () => {
+  const { from, to, inMs } = nextHour();
+  const [corrected, late] = [await begun(inMs), await begun(inMs)];
+  await endedAt(corrected, inMs);
+  const first = await match(file(...[corrected, late].map((one) => lineOf(one, iso(inMs)))), { from, to });
+  expect(await breaksOf(late)).toEqual([['statement.differs', 'open']]);
+  await match(file(lineOf(corrected, iso(inMs), '0.75')), { from, to });
+  expect(await breaksOf(corrected)).toEqual([['statement.differs', 'open']]);
+  await endedAt(late, inMs + 1);
+  const isResolved = async () => (await breaksOf(late)).some(([, status]) => status === 'resolved');
+  await until('it was matched again', isResolved);
+  await until('its breaks', async () => (await request(`/statements/${first}`)).body['status'] === 'done');
+  expect(await breaksOf(corrected)).toEqual([['statement.differs', 'open']]);
+});
+
+it('what people have resolved stays resolved where two statements say it, and one is matched again', async () => {
+  const { from, to, inMs } = nextHour();
+  const [late, other] = [await begun(inMs), await begun(inMs)];
+  await endedAt(other, inMs);
+  const nameless = `,N-${late},-9.99,,${iso(inMs)}`;
+  await match(file(lineOf(other, iso(inMs)), nameless), { from, to });
+  const again = await match(file(lineOf(late, iso(inMs)), nameless), { from, to });
+  const record = (await recordsOf(again)).find(({ railReference }) => railReference === `N-${late}`);
+  const path = `/breaks/${encodeURIComponent(String(record?.['breakId']))}`;
+  const { version } = (await request(path)).body;
+  await harness.postAs('ama', `${path}/resolve`, { resolution: 'a gift', version });
+  await endedAt(late, inMs + 1);
+  const isResolved = async () => (await breaksOf(late)).some(([, status]) => status === 'resolved');
+  await until('it was matched again', isResolved);
+  await until('its breaks', async () => (await request(`/statements/${again}`)).body['status'] === 'done');
+  expect((await request(path)).body['status']).toBe('resolved');
 });
 
 it('a line that is pending differs from a payment that has ended since, until a newer statement has its end', async () => {

@@ -7,8 +7,7 @@ import type { StatementLine } from '../domain/statement-records.ts';
 import { mapping } from '../fixtures/statement-rows.ts';
 import { uploader } from '../fixtures/statements.ts';
 import { readStatementFile } from './lines.ts';
-import type { MappingDocument } from './mappings.ts';
-import { addStatementRoutes, type StatementRouteDeps } from './routes.ts';
+import { addStatementRoutes, type MappingDocument, type StatementRouteDeps } from './routes.ts';
 
 const never = (): never => {
   throw new Error('a refused upload reads nothing');
@@ -34,10 +33,10 @@ function routes() {
     },
     statementStore: {} as StatementRouteDeps['statementStore'],
     mappings: {
-      put: async (document) => void found.set(document._id, document),
-      list: never,
-      find: async (name) => found.get(name) ?? null,
-    },
+      replaceOne: async ({ _id }: Pick<MappingDocument, '_id'>, kept: Omit<MappingDocument, '_id'>) =>
+        void found.set(_id, { _id, ...kept }),
+      findOne: async ({ _id }: Pick<MappingDocument, '_id'>) => found.get(_id) ?? null,
+    } as unknown as StatementRouteDeps['mappings'],
     railNames: ['upstream', 'by-statement'],
     byStatement: ['by-statement'],
     clock: systemClock,

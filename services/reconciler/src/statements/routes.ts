@@ -22,8 +22,9 @@ import {
   type UploadRate,
 } from '@pesewa/runtime';
 import type { Hono } from 'hono';
+import type { Collection } from 'mongodb';
+import { z } from 'zod';
 import { showRuns } from '../matching/routes.ts';
-import { type MappingStore, mappingName } from './mappings.ts';
 import type { Statements } from './statements.ts';
 import type { StatementStore, StatementTerms } from './store.ts';
 import { statementColumns, viewRecord, viewStatement } from './views.ts';
@@ -31,11 +32,24 @@ import { statementColumns, viewRecord, viewStatement } from './views.ts';
 /** The minimum speed of an upload; a gigabyte in an hour is about seventeen times as fast. */
 const uploadRate: UploadRate = { idleMs: 15_000, bytesPerSecondMin: 16_384, graceMs: 15_000 };
 
+/** A kept mapping, by its name. A statement has the mapping that it was read by, so replacing one changes no statement. */
+export interface MappingDocument {
+  readonly _id: string;
+  readonly mapping: StatementMapping;
+  readonly at: Date;
+  readonly by: string;
+}
+
+const mappingName = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
+  error: 'must have 1 to 40 of a-z, 0-9 and -, and begin with a letter',
+});
+const MAPPINGS_MAX = 200;
+
 /** The dependencies of the routes of statements. */
 export interface StatementRouteDeps {
   readonly statements: Statements;
   readonly statementStore: StatementStore;
-  readonly mappings: MappingStore;
+  readonly mappings: Collection<MappingDocument>;
   /** The rails that are configured here. */
   readonly railNames: readonly string[];
   /** The rails whose statement is their close. */
@@ -94,11 +108,11 @@ async function upload(
 function addMappings(operator: Hono, { mappings, clock }: StatementRouteDeps): void {
   serveOperations(operator, statementMappingOperations, {
     list: async () => {
-      const items = await mappings.list();
+      const items = await mappings.find().sort({ _id: 1 }).limit(MAPPINGS_MAX).toArray();
       return answer(200, { items: items.map(({ _id, by }) => ({ name: _id, by })), next: null });
     },
     show: async ({ parameters: { name } }) => {
-      const found = await mappings.find(name);
+      const found = await mappings.findOne({ _id: name });
       return found
         ? answer(200, { name, by: found.by, mapping: found.mapping })
         : refused('not_found', 'there is no mapping of this name');
@@ -106,7 +120,8 @@ function addMappings(operator: Hono, { mappings, clock }: StatementRouteDeps): v
     put: async ({ parameters, body, operator: by }) => {
       const name = mappingName.safeParse(parameters.name);
       if (!name.success) return refused('invalid', `name ${firstProblem(name.error).message}`);
-      await mappings.put({ _id: name.data, mapping: body, at: new Date(clock.nowMs()), by });
+      const kept = { mapping: body, at: new Date(clock.nowMs()), by };
+      await mappings.replaceOne({ _id: name.data }, kept, { upsert: true });
       return answer(200, { name: name.data, by, mapping: body });
     },
   });
@@ -130,9 +145,12 @@ async function readTerms(
   return accept({ rail, currency, from, to, mapping: mapping.value, digest });
 }
 
-async function findMapping(text: string, mappings: MappingStore): Promise<Result<StatementMapping, string>> {
+async function findMapping(
+  text: string,
+  mappings: Collection<MappingDocument>,
+): Promise<Result<StatementMapping, string>> {
   if (!text.trimStart().startsWith('{')) {
-    const kept = await mappings.find(text);
+    const kept = await mappings.findOne({ _id: text });
     return kept ? accept(kept.mapping) : refuse('mapping: there is none kept under this name: PUT it first');
   }
   try {

@@ -38,8 +38,8 @@ it('a line that was pending when its payment had not ended waits for the stateme
     ({
       payment,
       row: { status },
-      statement: { from: new Date(0), to: new Date(untilMs), requestedAt: new Date(99) },
-    }) as Parameters<typeof withoutPending>[0][number];
+      statement: { window: { to: new Date(untilMs) } },
+    }) as unknown as Parameters<typeof withoutPending>[0][number];
   const lines = [
     line('po-waits', 'pending'),
     line('po-placed', 'pending'),
@@ -49,7 +49,7 @@ it('a line that was pending when its payment had not ended waits for the stateme
   ];
   const placed = ['po-waits', 'po-placed', 'po-within', 'po-listed'].map((_id) => ({
     payment: { _id, endedAt: new Date(20) },
-    place: _id === 'po-placed' ? {} : undefined,
+    places: _id === 'po-placed' ? [{}] : [],
   }));
-  expect(withoutPending(lines, placed)).toEqual(lines.slice(1));
+  expect(withoutPending(lines, placed)).toEqual([lines[1], lines[2], lines[4]]);
 });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Transaction } from '@pesewa/messaging';
-import type { AnyBulkWriteOperation } from 'mongodb';
+import type { AnyBulkWriteOperation, Filter } from 'mongodb';
 import { matchByReference, type Outcome, type StatementPayment } from '../domain/statement-matching.ts';
 import type { RailFee } from '../handlers.ts';
 import type { WindowPayment } from '../matching/payments.ts';
@@ -9,42 +9,69 @@ import {
   linesAbout,
   paymentRecordId,
   type RecordDocument,
+  STORED,
   type StatedLine,
   type StatementDocument,
 } from './store.ts';
-import { isCompared, mustHave, windowOf } from './window.ts';
+import { isCompared, mustHave } from './window.ts';
+
+/** A page of ended payments of a rail, in the order of their ends. */
+export interface PaymentsOfRail {
+  readonly rail: string;
+  readonly payments: readonly WindowPayment[];
+  /** The dry run with which they are compared, in place of all statements. */
+  readonly trial?: StatementDocument;
+}
 
 /**
- * Settles a page of ended payments by statements of their rail: lines that were compared before these ends were known are
- * compared again, and payments that lines or these statements compare are noted.
- *
- * @returns the records of those that must be in one of them, moved money and have no line
+ * Compares payments with the statements of their rail: lines that were compared before these ends were known are compared
+ * again, those that a statement must have and that moved money without a line are listed, and all that lines or these
+ * statements compare are noted. Statements that are done and change have their breaks opened and closed again.
  */
 export async function settle(
   deps: StatementDeps,
-  statements: readonly StatementDocument[],
-  payments: readonly WindowPayment[],
+  { rail, payments, trial }: PaymentsOfRail,
   transaction: Transaction,
-): Promise<readonly RecordDocument[]> {
-  const trial = statements.find((statement) => statement.trial);
+): Promise<void> {
+  const { session } = transaction;
+  const { runs, records } = deps.statementStore;
+  const statements = trial
+    ? [trial]
+    : await runs.find(mayHave(rail, payments), { session }).sort({ requestedAt: -1 }).toArray();
   const placed = payments.map((payment) => ({
     payment,
-    place: statements.find((statement) => mustHave(statement, payment)),
+    places: statements.filter((statement) => mustHave(statement, payment)),
   }));
   const references = payments.map(({ _id }) => _id);
-  const stated = await linesAbout(deps.statementStore, references, transaction, trial?._id);
+  const stated = await linesAbout(deps.statementStore, references, transaction, trial);
   const lines = withoutPending(stated, placed);
   const outcomes = outcomesOf(lines, toPayments(payments, deps.railFee));
   const movements = movementsOf(lines, outcomes);
-  if (!trial) {
-    await writeOutcomes(deps, lines, outcomes, transaction);
-    const settled = placed.filter(({ payment, place }) => isCompared(payment, movements, place));
-    const compared = settled.map(({ payment }) => payment);
-    await deps.payments.compared(compared, transaction.session);
-  }
-  return placed.flatMap(({ payment, place }) =>
-    movements.has(payment._id) || !place ? [] : (missingIn(deps, place, payment) ?? []),
+  const missing = placed.flatMap(({ payment, places }) =>
+    movements.has(payment._id) ? [] : places.flatMap((place) => missingIn(deps, place, payment) ?? []),
   );
+  const listed = missing.map(({ _id, ...record }) => ({
+    updateOne: { filter: { _id }, update: { $setOnInsert: record }, upsert: true },
+  }));
+  const writes = [...(trial ? [] : toUpdates(lines, outcomes)), ...listed];
+  const written = writes.length > 0 ? await records.bulkWrite(writes, { session }) : undefined;
+  if (trial) return;
+  const compared = placed.filter(({ payment, places }) => isCompared(payment, movements, places));
+  await deps.payments.compared(
+    compared.map(({ payment }) => payment),
+    session,
+  );
+  const fresh = new Set<unknown>(Object.values(written?.upsertedIds ?? {}));
+  const changed = [...lines, ...missing].filter(({ _id }) => outcomes.has(_id) || fresh.has(_id));
+  if (changed.length > 0)
+    await matchAgain(deps, { _id: { $in: changed.map(({ run }) => run) } }, transaction);
+}
+
+/** The statements of a rail that may have to have one of these payments. */
+function mayHave(rail: string, payments: readonly WindowPayment[]): Filter<StatementDocument> {
+  const [first, last] = [payments[0]?.endedAt, payments.at(-1)?.endedAt];
+  if (!first || !last) throw new Error('a payment that is to be compared has no end');
+  return { rail, stage: { $in: [...STORED] }, 'window.from': { $lte: last }, 'window.to': { $gt: first } };
 }
 
 /**
@@ -55,20 +82,16 @@ export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' |
   lines: readonly Line[],
   placed: readonly {
     readonly payment: Pick<WindowPayment, '_id' | 'endedAt'>;
-    readonly place: object | undefined;
+    readonly places: readonly object[];
   }[],
 ): readonly Line[] {
-  const nameOf = ({ payment, row }: Line) => payment ?? row?.reference ?? undefined;
-  const byPayment = Map.groupBy(lines, nameOf);
-  const isBefore = ({ row, statement }: Line, endedAt: Date | undefined) => {
-    const until = row?.status === 'pending' && windowOf(statement)?.to;
-    return until && endedAt && until <= endedAt;
-  };
-  const found = placed.flatMap(({ payment: { _id, endedAt }, place }) =>
-    !place && byPayment.get(_id)?.every((line) => isBefore(line, endedAt)) ? _id : [],
-  );
-  const pending = new Set(found);
-  return lines.filter((line) => !pending.has(nameOf(line) ?? ''));
+  const unplaced = placed.filter(({ places }) => places.length === 0);
+  const ends = new Map(unplaced.map(({ payment: { _id, endedAt } }) => [_id, endedAt]));
+  return lines.filter(({ payment, row, statement }) => {
+    const endedAt = ends.get(payment ?? row?.reference ?? '');
+    const until = statement.window?.to;
+    return row?.status !== 'pending' || !until || !endedAt || until > endedAt;
+  });
 }
 
 /** The movements that lines stand for now: a line that says reversed stands for both, a pending reversal for none. */
@@ -95,31 +118,15 @@ function outcomesOf(
     const rows = ofRun.flatMap(({ _id: id, row }) =>
       row && payments.has(row.reference ?? '') ? [{ id, row }] : [],
     );
-    const found = matchByReference(rows, payments, new Map(), ofRun[0]?.statement.rail ?? '');
+    const found = matchByReference(rows, payments, ofRun[0]?.statement.rail ?? '');
     for (const line of ofRun) {
       const outcome = found.get(line._id);
-      if (outcome && SAID.some((field) => !isDeepStrictEqual(line[field], outcome[field])))
-        outcomes.set(line._id, outcome);
+      const isNews =
+        line.result !== outcome?.result || !isDeepStrictEqual(line.differences, outcome.differences);
+      if (outcome && isNews) outcomes.set(line._id, outcome);
     }
   }
   return outcomes;
-}
-
-/** What is news of a line if it changes. */
-const SAID = ['result', 'differsIn', 'difference', 'feeDifference'] as const;
-
-/** Stores what lines say now; their statements judge them again. */
-async function writeOutcomes(
-  deps: StatementDeps,
-  lines: readonly StatedLine[],
-  outcomes: ReadonlyMap<string, Outcome>,
-  transaction: Transaction,
-): Promise<void> {
-  const writes = toUpdates(lines, outcomes);
-  if (writes.length > 0)
-    await deps.statementStore.records.bulkWrite([...writes], { session: transaction.session });
-  const changed = lines.flatMap(({ _id, run }) => (outcomes.has(_id) ? run : []));
-  await matchAgain(deps, new Set(changed), transaction);
 }
 
 /**
@@ -158,23 +165,22 @@ function missingIn(
     keepUntil,
     result: 'not_on_statement',
     payment: reference,
-    difference: -amount,
+    differences: [{ field: 'status', minor: -amount }],
     row: { ...nameless, kind, amount, currency, status: 'completed', atMs: endedAt.getTime() },
   };
 }
 
-/** Has statements that are matched open and close their breaks again. */
+/** Has those of these statements that are done open and close their breaks again. */
 export async function matchAgain(
   { statementStore: { runs } }: StatementDeps,
-  changed: ReadonlySet<string>,
-  { session }: Pick<Transaction, 'session'>,
+  which: Filter<StatementDocument>,
+  transaction?: Pick<Transaction, 'session'>,
 ): Promise<void> {
-  if (changed.size === 0) return;
   await runs.updateMany(
-    { _id: { $in: [...changed] }, stage: 'done' },
+    { ...which, stage: 'done' },
     // What was asked for first comes first: a newer one judges what an older one says.
     [{ $set: { stage: 'breaks', running: true, dueAt: '$requestedAt' } }, { $unset: 'counts' }],
-    { session },
+    { ...(transaction && { session: transaction.session }) },
   );
 }
 

@@ -6,6 +6,7 @@ import { contentOf, type Outcome, type StatementResult } from '../domain/stateme
 import type { Proposal } from '../domain/statement-proposal.ts';
 import type { LineCounts } from '../domain/statement-records.ts';
 import type { StatementRow } from '../domain/statement-rows.ts';
+import type { Window } from '../matching/payments.ts';
 import {
   type MatchRecord,
   type MatchRun,
@@ -14,7 +15,7 @@ import {
   recordId,
 } from '../matching/store.ts';
 
-/** The terms of a statement: the same file, read in the same way for the same period, is the same statement. */
+/** The terms of a statement: the same file for the same period is the same statement, which another mapping reads anew. */
 export interface StatementTerms {
   readonly rail: string;
   /** The currency that every line must have; null if each line names its own. */
@@ -29,8 +30,10 @@ export interface StatementTerms {
 
 /** A statement as MongoDB holds it: an upload of a file. */
 export interface StatementDocument extends StatementTerms, MatchRun {
-  /** Derived from its terms, so that the same file is the same statement; set once all of it is stored. */
+  /** Derived from its file and period, so that both have one statement; set once all of it is stored. */
   readonly name?: string;
+  /** The one that reads the same file by another mapping. */
+  readonly replacedBy?: string;
   /** `receiving` until the whole file is stored; `dropped` is being deleted. */
   readonly stage: 'receiving' | 'gathering' | 'breaks' | 'done' | 'dropped';
   /** How many lines are stored. */
@@ -38,17 +41,17 @@ export interface StatementDocument extends StatementTerms, MatchRun {
   /** What became of every line of the file, and the options that would read more of them; once all of it is stored. */
   readonly file?: LineCounts & { readonly proposal: Proposal | null };
   readonly currencies: readonly string[];
-  /** The times of the first and the last line with a time. */
-  readonly firstAt?: Date;
-  readonly lastAt?: Date;
+  /** The payments that must be in it; once all of it is stored, unless nothing defines the period. */
+  readonly window?: Window;
   /** Set if a line of it can't be read. */
   readonly hasUnreadable?: true;
-  /** From which end on late ends are still to be taken up, if that was not done at once. */
-  readonly lateFrom?: Date;
   /** How many breaks it has opened, and how many discrepancies exceeded the limit. */
   readonly opened: number;
   readonly hidden: number;
 }
+
+/** The stages of a statement of which the whole file is stored. */
+export const STORED = ['gathering', 'breaks', 'done'] as const;
 
 /** A line of a statement, named by its number, or a payment without one, named by `~` and its reference. */
 export interface RecordDocument extends MatchRecord, Partial<Omit<Outcome, 'result'>> {
@@ -59,6 +62,8 @@ export interface RecordDocument extends MatchRecord, Partial<Omit<Outcome, 'resu
   readonly row?: StatementRow;
   /** Why the line can't be read. */
   readonly reason?: string;
+  /** The breaks that it opened, or of which it says the same; that of its own field first. */
+  readonly breaks?: readonly string[];
 }
 
 /** The statements of this service's database, and their records. */
@@ -74,26 +79,21 @@ export type StatedLine = RecordDocument & { readonly statement: StatementDocumen
 
 /**
  * The lines that stand for movements of payments, or name them as unknown, those of the newest statement first: of all
- * whose file is stored, and of no dry run but the given one.
+ * whose file is stored, and of a dry run that is given.
  */
 export async function linesAbout(
   { runs, records }: Pick<StatementStore, 'runs' | 'records'>,
   references: readonly string[],
   { session }: Pick<Transaction, 'session'>,
-  trial = '',
+  trial?: StatementDocument,
 ): Promise<readonly StatedLine[]> {
   const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
   const unknown = { result: 'not_in_books', 'row.reference': { $in: references } } as const;
   const lines = await records.find({ $or: [{ uses }, unknown] }, { session }).toArray();
   const byRun = Map.groupBy(lines, ({ run }) => run);
-  const isListed = { $or: [{ trial: { $exists: false } }, { _id: trial }] };
-  const stored = {
-    ...isListed,
-    _id: { $in: [...byRun.keys()] },
-    stage: { $nin: ['receiving', 'dropped'] },
-  } as const;
+  const stored = { _id: { $in: [...byRun.keys()] }, stage: { $in: [...STORED] } };
   const statements = await runs.find(stored, { session }).sort({ requestedAt: -1 }).toArray();
-  return statements.flatMap((statement) =>
+  return [...(trial ? [trial] : []), ...statements].flatMap((statement) =>
     (byRun.get(statement._id) ?? []).map((line) => ({ ...line, statement })),
   );
 }

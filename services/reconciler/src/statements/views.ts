@@ -4,8 +4,8 @@ import {
   railStatementResults,
 } from '@pesewa/contracts';
 import { formatAmount } from '@pesewa/kernel';
+import type { Export } from '../exports.ts';
 import type { RecordDocument, StatementDocument } from './store.ts';
-import { windowOf } from './window.ts';
 
 /** Results that are not discrepancies. */
 const AGREED: readonly string[] = ['matched', 'set_aside'];
@@ -14,7 +14,7 @@ const AGREED: readonly string[] = ['matched', 'set_aside'];
 export function viewStatement(statement: StatementDocument): RailStatementView {
   const { _id, rail, currency, stage, lines, file, counts, opened, hidden, finishedAt } = statement;
   const isMatching = stage === 'gathering' || stage === 'breaks';
-  const window = windowOf(statement);
+  const { from, to } = statement.window ?? statement;
   const found =
     counts && Object.fromEntries(railStatementResults.map((result) => [result, counts[result] ?? 0]));
   const discrepancies = Object.entries(counts ?? {})
@@ -24,8 +24,8 @@ export function viewStatement(statement: StatementDocument): RailStatementView {
     id: _id,
     rail,
     currency,
-    from: window?.from.toISOString() ?? null,
-    to: window?.to.toISOString() ?? null,
+    from: from?.toISOString() ?? null,
+    to: to?.toISOString() ?? null,
     sha256: statement.digest,
     status: isMatching ? 'matching' : stage,
     stage: isMatching ? stage : null,
@@ -43,7 +43,7 @@ export function viewStatement(statement: StatementDocument): RailStatementView {
 
 /** A record as operators see it; amounts in decimal text. */
 export function viewRecord(record: RecordDocument): RailStatementRecordView {
-  const { row } = record;
+  const { row, differences = [], breaks: [breakId = null, ...alsoCoveredBy] = [] } = record;
   const atMs = row?.atMs ?? null;
   const text = (minor: bigint | null = null) =>
     minor === null || !row ? null : formatAmount(minor, row.currency);
@@ -52,8 +52,8 @@ export function viewRecord(record: RecordDocument): RailStatementRecordView {
     line: record.line ?? null,
     result: record.result,
     payment: record.payment ?? null,
-    differsIn: record.differsIn ?? [],
-    difference: text(record.difference),
+    differsIn: record.result === 'differs' ? differences.map(({ field, how }) => how ?? field) : [],
+    difference: text(differences[0]?.minor),
     reference: row?.reference ?? null,
     railReference: row?.railReference ?? null,
     otherReference: row?.otherReference ?? null,
@@ -65,33 +65,28 @@ export function viewRecord(record: RecordDocument): RailStatementRecordView {
     currency: row?.currency ?? null,
     at: atMs === null ? null : new Date(atMs).toISOString(),
     reason: record.reason ?? null,
-    breakId: record.breakId ?? null,
-    alsoCoveredBy: record.alsoCoveredBy ?? [],
+    breakId,
+    alsoCoveredBy,
   };
 }
 
-/** The columns of an export by the fields of its records. */
-const FIELDS = {
-  line: 'line',
-  result: 'result',
-  payment: 'payment',
-  differs_in: 'differsIn',
-  difference: 'difference',
-  reference: 'reference',
-  rail_reference: 'railReference',
-  other_reference: 'otherReference',
-  kind: 'kind',
-  status: 'status',
-  status_word: 'statusWord',
-  amount: 'amount',
-  fee: 'fee',
-  currency: 'currency',
-  at: 'at',
-  reason: 'reason',
-  break: 'breakId',
-} as const satisfies Readonly<Record<string, keyof RailStatementRecordView>>;
-
 /** The columns of an export. */
-export const statementColumns = Object.fromEntries(
-  Object.entries(FIELDS).map(([column, field]) => [column, (view: RailStatementRecordView) => view[field]]),
-);
+export const statementColumns: Export<RecordDocument, RailStatementRecordView>['columns'] = {
+  line: ({ line }) => line,
+  result: ({ result }) => result,
+  payment: ({ payment }) => payment,
+  differs_in: ({ differsIn }) => differsIn,
+  difference: ({ difference }) => difference,
+  reference: ({ reference }) => reference,
+  rail_reference: ({ railReference }) => railReference,
+  other_reference: ({ otherReference }) => otherReference,
+  kind: ({ kind }) => kind,
+  status: ({ status }) => status,
+  status_word: ({ statusWord }) => statusWord,
+  amount: ({ amount }) => amount,
+  fee: ({ fee }) => fee,
+  currency: ({ currency }) => currency,
+  at: ({ at }) => at,
+  reason: ({ reason }) => reason,
+  break: ({ breakId }) => breakId,
+};

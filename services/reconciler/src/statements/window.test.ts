@@ -21,16 +21,14 @@ it('the window of a statement is what it names, else from its first line through
   expect(windowOf({ rail: 'upstream', from: null, to: null, requestedAt: at(30) })).toBeUndefined();
 });
 
-it.each<[string, Parameters<typeof isCompared>[0]['status'], readonly string[], object | undefined, boolean]>(
-  [
-    ['by a line of another time', 'completed', ['po-1'], undefined, true],
-    ['for want of a line', 'completed', [], { hasUnreadable: true }, true],
-    ['for want of a line, having moved nothing', 'failed', [], {}, true],
-    ['not if that may be a line that nobody can read', 'failed', [], { hasUnreadable: true }, false],
-    ['not where no statement must have it', 'completed', [], undefined, false],
-    ['not by the line of what was reversed', 'reversed', ['po-1'], {}, false],
-    ['by the line of the reversal', 'reversed', ['po-1/reversal'], undefined, true],
-  ],
-)('a payment is compared %s', (_, status, movements, place, expected) => {
-  expect(isCompared({ _id: 'po-1', status }, new Set(movements), place)).toBe(expected);
+it.each<[string, Parameters<typeof isCompared>[0]['status'], readonly string[], readonly object[], boolean]>([
+  ['by a line of another time', 'completed', ['po-1'], [], true],
+  ['for want of a line', 'completed', [], [{ hasUnreadable: true }], true],
+  ['for want of a line, having moved nothing', 'failed', [], [{}], true],
+  ['not if that may be a line that nobody can read', 'failed', [], [{ hasUnreadable: true }], false],
+  ['not where no statement must have it', 'completed', [], [], false],
+  ['not by the line of what was reversed', 'reversed', ['po-1'], [{}], false],
+  ['by the line of the reversal', 'reversed', ['po-1/reversal'], [], true],
+])('a payment is compared %s', (_, status, movements, places, expected) => {
+  expect(isCompared({ _id: 'po-1', status }, new Set(movements), places)).toBe(expected);
 });

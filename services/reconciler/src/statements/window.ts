@@ -1,9 +1,12 @@
-import type { PaymentKind } from '@pesewa/contracts';
 import type { Window, WindowPayment } from '../matching/payments.ts';
 import type { StatementDocument } from './store.ts';
 
 /** What the period of a statement follows from. */
-type Period = Pick<StatementDocument, 'rail' | 'from' | 'to' | 'firstAt' | 'lastAt' | 'requestedAt'>;
+interface Period extends Pick<StatementDocument, 'rail' | 'from' | 'to' | 'requestedAt'> {
+  /** The times of the first and the last line with a time, if there are any. */
+  readonly firstAt?: Date;
+  readonly lastAt?: Date;
+}
 
 /** The period whose payments must be in the statement, none of it after its upload; undefined if nothing defines it. */
 export function windowOf({ rail, from, to, firstAt, lastAt, requestedAt }: Period): Window | undefined {
@@ -15,32 +18,26 @@ export function windowOf({ rail, from, to, firstAt, lastAt, requestedAt }: Perio
 
 /** Whether a payment that moved money must be in the statement. */
 export function mustHave(
-  statement: Period & Pick<StatementDocument, 'currency' | 'currencies' | 'mapping'>,
+  { window, currency, currencies, mapping }: StatementDocument,
   { endedAt, terms }: Pick<WindowPayment, 'endedAt' | 'terms'>,
 ): boolean {
-  const window = windowOf(statement);
-  if (!window || !endedAt || endedAt < window.from || endedAt >= window.to) return false;
-  const { currency: only, currencies, rail, mapping } = statement;
-  const holds = kindsOf(mapping.holds);
+  if (!window || !terms || !endedAt || endedAt < window.from || endedAt >= window.to) return false;
   return (
-    terms?.rail === rail &&
-    (only === null ? currencies.includes(terms.currency) : only === terms.currency) &&
-    holds.includes(terms.kind)
+    terms.rail === window.rail &&
+    (currency === null ? currencies.includes(terms.currency) : currency === terms.currency) &&
+    (mapping.holds === undefined || mapping.holds === `${terms.kind}s`)
   );
 }
 
 /**
- * Whether a payment's end was compared: by a line, or for want of one in a statement that must have it. When a rail lists a
+ * Whether a payment's end was compared: by a line, or for want of one in statements that must have it. When a rail lists a
  * reversal is not known, and a line of a failed payment may be one that can't be read.
  */
 export function isCompared(
   { _id, status }: Pick<WindowPayment, '_id' | 'status'>,
   movements: ReadonlySet<string>,
-  place: Pick<StatementDocument, 'hasUnreadable'> | undefined,
+  places: readonly Pick<StatementDocument, 'hasUnreadable'>[],
 ): boolean {
   if (status === 'reversed') return movements.has(`${_id}/reversal`);
-  return movements.has(_id) || (place !== undefined && (status === 'completed' || !place.hasUnreadable));
+  return movements.has(_id) || places.some(({ hasUnreadable }) => status === 'completed' || !hasUnreadable);
 }
-
-const kindsOf = (holds: StatementDocument['mapping']['holds']): readonly PaymentKind[] =>
-  holds === undefined ? ['payout', 'collection'] : [holds === 'payouts' ? 'payout' : 'collection'];
