@@ -18,7 +18,7 @@ test('every event has an identity, made of fields that it has', () => {
 });
 
 describe('the id of an event', () => {
-  const submitted = { reference: 'po-1', attempt: 1, answer: 'accepted', refused: false, rail: 'a' };
+  const submitted = { reference: 'po-1', attempt: 1, answer: 'acknowledged', refused: false, rail: 'a' };
   const idOf = (payload: object, version?: bigint) =>
     eventIdOf(event('pesewa.payouts.PayoutSubmitted', payload, version));
 

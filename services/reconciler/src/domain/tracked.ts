@@ -226,7 +226,7 @@ export function isBooked({
 }
 
 /** The states of an open payment, by the rail's answers. */
-export const openStates = ['begun', 'accepted', 'refused', 'not_found'] as const;
+export const openStates = ['begun', 'acknowledged', 'refused', 'not_found'] as const;
 
 /** One of {@link openStates}. */
 export type OpenState = (typeof openStates)[number];
@@ -242,7 +242,9 @@ export function openStateOf({
 }: Pick<Tracked, 'notFoundSinceMs' | 'refusedAtMs' | 'timeline'>): OpenState {
   if (notFoundSinceMs !== null) return 'not_found';
   if (refusedAtMs !== null) return 'refused';
-  return timeline.some(({ what, detail }) => what === 'poll' && detail === 'pending') ? 'accepted' : 'begun';
+  return timeline.some(({ what, detail }) => what === 'poll' && detail === 'pending')
+    ? 'acknowledged'
+    : 'begun';
 }
 
 /**
