@@ -49,3 +49,16 @@ export const runCommand = (
 
 /** Path of a tool that the workspace root installs, such as `biome`. */
 export const toolPath = (name: string): string => path.join(repositoryRoot, 'node_modules', '.bin', name);
+
+const PARENT_PAUSE_MS = 500;
+
+/** Calls back once when this process has lost its parent, so that a killed `npm start` leaves no stack behind. */
+export function whenOrphaned(orphaned: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    orphaned();
+  }, PARENT_PAUSE_MS);
+  timer.unref();
+}

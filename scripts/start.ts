@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf, openCluster, openInfrastructure, StartError } from '@pesewa/infrastructure';
 import { createMerchantClient, createRunFileWriter, openStack, runDemo, type Stack } from '@pesewa/stack';
-import { repositoryRoot as root } from './command.ts';
-import { whenOrphaned } from './parent.ts';
+import { repositoryRoot as root, whenOrphaned } from './command.ts';
 
 const help = `npm start [-- options]
 

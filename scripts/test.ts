@@ -3,9 +3,8 @@
 // stdout is always `N passed, N failed`, each guard and each test counting as one.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { repositoryRoot } from './command.ts';
+import { repositoryRoot, whenOrphaned } from './command.ts';
 import { guards, runGuards } from './guards.ts';
-import { whenOrphaned } from './parent.ts';
 import { presubmitIntegration, presubmitScenarios } from './presubmit.ts';
 import { listed, type TestRun } from './test-results.ts';
 import { runTests, type TestProject } from './tests.ts';
@@ -97,20 +96,13 @@ const testOnDaemons = async (
   for (const part of parts) await showTests(part, { ...daemons.env });
 };
 
-/** These tests start their own cluster, because they break it. */
-const testOnCluster = async (part: Part): Promise<void> => {
-  if (process.platform === 'linux') return showTests(part, {});
-  verdict.leftOut.push('cluster (left out: the daemons that it breaks come for Linux only)');
-};
-
-const presubmit = (): readonly Part[] => [
-  { name: 'verify' },
-  { name: 'int', files: presubmitIntegration() },
-  { name: 'scenarios', files: presubmitScenarios },
-];
-
 const selectParts = ([wish, ...files]: readonly string[]): readonly Part[] => {
-  if (wish === undefined) return presubmit();
+  if (wish === undefined)
+    return [
+      { name: 'verify' },
+      { name: 'int', files: presubmitIntegration() },
+      { name: 'scenarios', files: presubmitScenarios },
+    ];
   if (wish === 'all' && files.length === 0)
     return (['verify', 'int', 'scenarios', 'cluster'] as const).map((name) => ({ name }));
   const name = ([...kinds, 'verify'] as const).find((kind) => kind === wish);
@@ -131,8 +123,10 @@ const runAll = async (parts: readonly Part[]): Promise<void> => {
   }
   for (const part of parts.filter(({ name }) => name === 'unit')) await showTests(part, {});
   if (opening !== undefined) await testOnDaemons(opening, onDaemons).catch(breakDown);
-  // Last, because its own daemons are many and need the machine to themselves.
-  for (const part of parts.filter(({ name }) => name === 'cluster')) await testOnCluster(part);
+  // Last, because it starts its own daemons, which it breaks: they are many and need the machine to themselves.
+  for (const part of parts.filter(({ name }) => name === 'cluster'))
+    if (process.platform === 'linux') await showTests(part, {});
+    else verdict.leftOut.push('cluster (left out: the daemons that it breaks come for Linux only)');
 };
 
 /** Keeps the flaky tests of this run in `.pesewa/flaky.json`, if it could find any; none is what it should say. */

@@ -36,10 +36,7 @@ const durability: Decided = {
   'KafkaNodePool broker spec storage volumes 0 deleteClaim': false,
   'KafkaNodePool controller spec replicas': 3,
   ...Object.fromEntries(
-    allTopics.map(({ name, partitions }) => [
-      `KafkaTopic ${name} spec partitions`,
-      (value: unknown) => value === partitions,
-    ]),
+    allTopics.map(({ name, partitions }) => [`KafkaTopic ${name} spec partitions`, exactly(partitions)]),
   ),
   'MongoDBCommunity pesewa-mongodb spec members': 3,
   'PodDisruptionBudget pesewa-mongodb spec maxUnavailable': exactly(1),

@@ -20,8 +20,7 @@ import {
   type Rendered,
   render,
 } from './rendered.ts';
-import { faultsOf } from './rules.ts';
-import { secretName } from './secrets.ts';
+import { faultsOf, secretName } from './rules.ts';
 
 // The renderer comes with none of our packages: without it the run lists what it left out.
 const leftOut = kustomize ? '' : ' (left out: no kubectl, no kustomize)';
@@ -89,8 +88,7 @@ type Judged = Parameters<typeof connectionProblems>[0];
 /** A service's schema, as its `config.ts` has it. */
 async function schemaOf(service: string): Promise<Schema> {
   const file = path.join(repositoryRoot, 'services', service, 'src', 'config.ts');
-  const { settings, configSchema } = (await import(file)) as Readonly<Record<string, Schema | undefined>>;
-  const schema = settings ?? configSchema;
+  const { settings: schema } = (await import(file)) as Readonly<Record<string, Schema | undefined>>;
   if (!schema) throw new Error(`${service} has no schema`);
   return schema;
 }

@@ -47,11 +47,6 @@ export const loadModule = async <Exports>(service: string, file: string): Promis
 
 /** The settings that a service's `config.ts` exports. */
 export const loadSettings = async (service: string): Promise<Settings> => {
-  const { settings, configSchema } = await loadModule<Readonly<Record<string, z.ZodType | undefined>>>(
-    service,
-    'config.ts',
-  );
-  const schema = settings ?? configSchema;
-  if (!schema) throw new Error(`services/${service}/src/config.ts exports no settings`);
-  return settingsOf(schema);
+  const { settings } = await loadModule<{ readonly settings: z.ZodType }>(service, 'config.ts');
+  return settingsOf(settings);
 };

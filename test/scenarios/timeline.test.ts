@@ -151,7 +151,7 @@ it('of a collection has its completions too, and no personal data and no OTP', a
   const asked = [
     'collection-gateway: request accepted',
     'collection-gateway: attempt 1',
-    'collection-gateway: accepted by the rail',
+    'collection-gateway: acknowledged by the rail',
     'collection-gateway: completion 1 requested',
     'collection-gateway: completion 1 refused by the rail',
     'collection-gateway: completion 2 requested',
@@ -162,7 +162,7 @@ it('of a collection has its completions too, and no personal data and no OTP', a
   // What the services know of it arrives by topics of their own, in no order among them.
   const stdout = await eventually(async () => {
     const known = await timelineOf(ours, request.reference, '--merchant', scenario.merchantId);
-    expectInOrder(known.happened, [...asked, 'collection-gateway: completion 2 accepted by the rail']);
+    expectInOrder(known.happened, [...asked, 'collection-gateway: completion 2 acknowledged by the rail']);
     expectInOrder(known.happened, [...completed, 'ledger: entry collect']);
     const sent = ['webhook collection-completed', 'webhook attempt 1'];
     expectInOrder(known.happened, [...completed, ...sent.map((what) => `webhook-dispatcher: ${what}`)]);

@@ -1,10 +1,7 @@
 import ipaddr from 'ipaddr.js';
 
 /** A list of addresses and ranges of them. */
-export interface AddressList {
-  /** Whether an address is in the list; false for a text that is no address. */
-  readonly has: (address: string | undefined) => boolean;
-}
+export type AddressList = ReturnType<typeof createAddressList>;
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -48,14 +45,15 @@ export function hasAddressForm(text: unknown): text is string {
  * Builds an {@link AddressList}; throws a RangeError that names the position of the first item that is no address or
  * range.
  */
-export function createAddressList(ranges: readonly string[]): AddressList {
+export function createAddressList(ranges: readonly string[]) {
   const read = ranges.map((text, index) => {
     const range = readRange(text);
     if (range === undefined) throw new RangeError(`item ${index + 1} is no address and no CIDR range`);
     return range;
   });
   return {
-    has: (text) => {
+    /** Whether an address is in the list; false for a text that is no address. */
+    has: (text: string | undefined) => {
       const address = text === undefined ? undefined : readAddress(text);
       return address !== undefined && read.some((range) => contains(range, address));
     },

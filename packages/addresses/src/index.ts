@@ -2,7 +2,6 @@ export {
   type AddressRefusal,
   AddressRefusedError,
   addressProblems,
-  type CheckedAddress,
   checkAddress,
   createGuardedLookup,
   isPublicHost,

@@ -47,17 +47,7 @@ export function emptyAuditState(): AuditState {
  * Recomputes the books from the first entry, or from a state, on. Its memory grows with wallets, accounts and open holds, not with
  * entries.
  */
-export interface LedgerAudit {
-  /**
-   * Takes the next page of a chain with its postings; the chains' pages may come in any order. `earlier` has at least
-   * the postings that those of the page refer to.
-   */
-  readonly page: (page: PageRecord, postings: PagePostings, earlier?: EarlierPostings) => void;
-  /** Compares with the stored balances, which must be as of the newest of the given pages. */
-  readonly close: (balances: Balances) => void;
-  readonly counts: () => AuditCounts;
-  readonly findings: Findings;
-}
+export type LedgerAudit = ReturnType<typeof createLedgerAudit>;
 
 /** Options of an audit. */
 export interface LedgerAuditOptions {
@@ -71,7 +61,7 @@ export interface LedgerAuditOptions {
 }
 
 /** Builds a {@link LedgerAudit}. */
-export function createLedgerAudit(options: LedgerAuditOptions = {}): LedgerAudit {
+export function createLedgerAudit(options: LedgerAuditOptions = {}) {
   const { findings = createFindings(), state = emptyAuditState(), waitingMax } = options;
   const readPosting = createPostingReader(findings);
   const chains = createChains(findings, state.tails, options.latestMs ?? Number.POSITIVE_INFINITY);
@@ -79,7 +69,11 @@ export function createLedgerAudit(options: LedgerAuditOptions = {}): LedgerAudit
   const buckets = createBuckets(findings, state.buckets);
   return {
     findings,
-    page: (stored, postings, earlier = noEarlierPostings) => {
+    /**
+     * Takes the next page of a chain with its postings; the chains' pages may come in any order. `earlier` has at least
+     * the postings that those of the page refer to.
+     */
+    page: (stored: PageRecord, postings: PagePostings, earlier: EarlierPostings = noEarlierPostings) => {
       const page = readPage(findings, stored);
       if (!page) return;
       state.pages += 1;
@@ -91,12 +85,13 @@ export function createLedgerAudit(options: LedgerAuditOptions = {}): LedgerAudit
       buckets.page(page, entries);
       for (const entry of entries) wallets.entry(entry);
     },
-    close: (balances) => {
+    /** Compares with the stored balances, which must be as of the newest of the given pages. */
+    close: (balances: Balances) => {
       chains.close(balances.heads);
       wallets.close(balances.wallets);
       buckets.close(balances);
     },
-    counts: () => ({
+    counts: (): AuditCounts => ({
       pages: state.pages,
       entries: state.entries,
       wallets: wallets.count(),

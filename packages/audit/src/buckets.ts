@@ -16,16 +16,6 @@ export interface StoredBalances {
   readonly buckets: readonly BucketRecord[];
 }
 
-/** Adds up the shared accounts per writer (L3) and everything stored per currency (L2). */
-export interface Buckets {
-  /** Takes the next page of a chain. A chain's writer has one bucket for each account that it moves. */
-  readonly page: (page: PageRecord, entries: readonly ReadEntry[]) => void;
-  /** Compares with every stored bucket, and checks that what wallets own equals what the shared accounts owe. */
-  readonly close: (stored: StoredBalances) => void;
-  /** Shared accounts. */
-  readonly count: () => number;
-}
-
 /** What entries add to an account. */
 export interface Sides {
   debits: bigint;
@@ -35,12 +25,16 @@ export interface Sides {
 const none: Readonly<Sides> = { debits: 0n, credits: 0n };
 const sides = ['debits', 'credits'] as const;
 
-/** Builds {@link Buckets} over the sums so far, keyed by `<account>#<chain>`. */
-export function createBuckets(findings: Findings, folds: Map<string, Sides>): Buckets {
+/**
+ * Adds up the shared accounts per writer (L3) and everything stored per currency (L2), over the sums so far, which are keyed
+ * by `<account>#<chain>`.
+ */
+export function createBuckets(findings: Findings, folds: Map<string, Sides>) {
   const accounts = new Set<string>();
 
   return {
-    page: (page, entries) => {
+    /** Takes the next page of a chain. A chain's writer has one bucket for each account that it moves. */
+    page: (page: PageRecord, entries: readonly ReadEntry[]) => {
       const added = sumByAccount(entries);
       for (const [account, { debits, credits }] of added) {
         const fold = openSides(folds, `${account}#${page.chain}`);
@@ -55,7 +49,8 @@ export function createBuckets(findings: Findings, folds: Map<string, Sides>): Bu
       const [unnamed] = added.keys();
       if (unnamed !== undefined) findings.report('L3', page._id, `moves ${unnamed}, but does not name it`);
     },
-    close: (stored) => {
+    /** Compares with every stored bucket, and checks that what wallets own equals what the shared accounts owe. */
+    close: (stored: StoredBalances) => {
       const compared = new Set<string>();
       for (const bucket of stored.buckets) {
         compared.add(bucket._id);
@@ -67,6 +62,7 @@ export function createBuckets(findings: Findings, folds: Map<string, Sides>): Bu
       }
       checkSums(findings, stored);
     },
+    /** Shared accounts. */
     count: () => accounts.size,
   };
 }

@@ -17,14 +17,6 @@ export interface Head {
   readonly hash: string;
 }
 
-/** Verifies the chains of pages (L6). */
-export interface Chains {
-  /** Takes the next page of a chain. */
-  readonly page: (page: PageRecord, postings: PagePostings) => void;
-  /** Compares with the newest page of each chain, as stored when the audit began. */
-  readonly close: (heads: ReadonlyMap<string, bigint>) => void;
-}
-
 /** The last page of a chain that was checked. */
 export interface Tail {
   readonly number: bigint;
@@ -42,10 +34,10 @@ const writers: ReadonlySet<string> = new Set(
 );
 
 /**
- * Builds {@link Chains}; every chain goes on behind its tail, or begins with page 1, which has no predecessor. No page may
+ * Verifies the chains of pages (L6); every chain goes on behind its tail, or begins with page 1, which has no predecessor. No page may
  * be newer than `latestMs`.
  */
-export function createChains(findings: Findings, tails: Map<string, Tail>, latestMs: number): Chains {
+export function createChains(findings: Findings, tails: Map<string, Tail>, latestMs: number) {
   function checkTime({ _id: id, at }: PageRecord, before: Tail): void {
     if (at.getTime() < before.atMs) findings.report('L6', id, 'is of a time before that of the page before');
     if (at.getTime() > latestMs) {
@@ -55,7 +47,8 @@ export function createChains(findings: Findings, tails: Map<string, Tail>, lates
   }
 
   return {
-    page: (page, postings) => {
+    /** Takes the next page of a chain. */
+    page: (page: PageRecord, postings: PagePostings) => {
       const { _id: id, chain, number, hash, at } = page;
       if (!writers.has(chain)) findings.report('L6', id, 'belongs to a chain that no partition writes');
       const before = tails.get(chain) ?? beginning;
@@ -71,7 +64,8 @@ export function createChains(findings: Findings, tails: Map<string, Tail>, lates
       checkHash(findings, page, postings);
       checkTime(page, before);
     },
-    close: (heads) => {
+    /** Compares with the newest page of each chain, as stored when the audit began. */
+    close: (heads: ReadonlyMap<string, bigint>) => {
       for (const [chain, head] of heads) {
         const number = tails.get(chain)?.number ?? 0n;
         if (number < head)

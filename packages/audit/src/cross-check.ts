@@ -20,14 +20,7 @@ export interface Databases {
 }
 
 /** Compares the gateways' records with the books, in both directions (L5, L10, L11). */
-export interface CrossCheck {
-  /** Checks that the payments of these postings exist. */
-  readonly postings: (batch: Batch) => Promise<void>;
-  /** Checks all payments of both gateways; `onRead` gets how many were read so far. */
-  readonly payments: (onRead: (count: number) => void) => Promise<void>;
-  /** Up to where the payments that were read are at rest. */
-  readonly watermarks: (atMs: number) => Watermarks;
-}
+export type CrossCheck = ReturnType<typeof createCrossCheck>;
 
 /** The databases that contain payments, each in a collection of the same name. */
 type Gateway = 'payouts' | 'collections';
@@ -84,7 +77,7 @@ export function createCrossCheck(
     /** Where an earlier check ended: older payments are compared only if new postings name them. */
     readonly since?: Watermarks | undefined;
   },
-): CrossCheck {
+) {
   const { databases, session, findings, since } = deps;
   const rest = createRest();
   const paymentsOf = (gateway: Gateway) => databases[gateway].collection<PaymentRecord>(gateway);
@@ -117,7 +110,8 @@ export function createCrossCheck(
   }
 
   return {
-    postings: async ({ pages }) => {
+    /** Checks that the payments of these postings exist. */
+    postings: async ({ pages }: Batch) => {
       for (const gateway of ['payouts', 'collections'] as const) {
         const own = postingsOn(pages).filter(({ kind }) => gateways.get(kind) === gateway);
         if (own.length === 0) continue;
@@ -132,7 +126,8 @@ export function createCrossCheck(
       }
       if (since) await judgeOld(pages, since);
     },
-    payments: async (onRead) => {
+    /** Checks all payments of both gateways; `onRead` gets how many were read so far. */
+    payments: async (onRead: (count: number) => void) => {
       for (const gateway of ['payouts', 'collections'] as const) {
         // The collection of payouts also holds the references that batches reserve, which have no status and no money
         // (ADR 14).
@@ -150,6 +145,7 @@ export function createCrossCheck(
         await recheckAll(all, suspectsOf, again(gateway), deps);
       }
     },
+    /** Up to where the payments that were read are at rest. */
     watermarks: rest.watermarks,
   };
 }

@@ -27,29 +27,25 @@ export interface Violation {
 }
 
 /** Collects violations. */
-export interface Findings {
-  /** Records a violation; of one rule and one subject only the first. */
-  readonly report: (invariant: Invariant, subject: string, message: string) => void;
-  /** The first violations, in the order they were found. */
-  readonly violations: () => readonly Violation[];
-  /** How many violations of each rule were found, including those that were not kept. */
-  readonly counts: () => Readonly<Partial<Record<Invariant, number>>>;
-}
+export type Findings = ReturnType<typeof createFindings>;
 
 const KEPT_MAX = 100;
 
 /** Builds {@link Findings} that keep the first hundred and count the rest. */
-export function createFindings(): Findings {
+export function createFindings() {
   const kept = new Map<string, Violation>();
   const counts: Partial<Record<Invariant, number>> = {};
   return {
-    report: (invariant, subject, message) => {
+    /** Records a violation; of one rule and one subject only the first. */
+    report: (invariant: Invariant, subject: string, message: string) => {
       const key = `${invariant} ${subject}`;
       if (kept.has(key)) return;
       counts[invariant] = (counts[invariant] ?? 0) + 1;
       if (kept.size < KEPT_MAX) kept.set(key, { invariant, subject, message });
     },
-    violations: () => [...kept.values()],
-    counts: () => ({ ...counts }),
+    /** The first violations, in the order they were found. */
+    violations: (): readonly Violation[] => [...kept.values()],
+    /** How many violations of each rule were found, including those that were not kept. */
+    counts: (): Readonly<Partial<Record<Invariant, number>>> => ({ ...counts }),
   };
 }

@@ -1,17 +1,6 @@
 import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
 
-/** The open holds, and checks on how holds end (L5, L10). */
-export interface Holds {
-  /** Takes the next entry of a wallet, in the wallet's own order. */
-  readonly entry: (entry: ReadEntry) => void;
-  /** The sum of a wallet's open holds. */
-  readonly heldOf: (wallet: string) => bigint;
-  readonly close: () => void;
-  /** Open holds. */
-  readonly count: () => number;
-}
-
 /** A hold that has not ended. */
 export interface OpenHold {
   readonly wallet: string;
@@ -22,8 +11,11 @@ export interface OpenHold {
   captured: boolean;
 }
 
-/** Builds {@link Holds}. An ended hold is forgotten: the ledger keeps the ids of its ends unique. */
-export function createHolds(findings: Findings, holds: Map<string, OpenHold>): Holds {
+/**
+ * The open holds, and checks on how holds end (L5, L10). An ended hold is forgotten: the ledger keeps the ids of its ends
+ * unique.
+ */
+export function createHolds(findings: Findings, holds: Map<string, OpenHold>) {
   const heldByWallet = new Map<string, bigint>();
   const { report } = findings;
 
@@ -75,7 +67,8 @@ export function createHolds(findings: Findings, holds: Map<string, OpenHold>): H
   const ends = { capture, fee: takeFee, release } as const;
 
   return {
-    entry: (entry) => {
+    /** Takes the next entry of a wallet, in the wallet's own order. */
+    entry: (entry: ReadEntry) => {
       const { id, kind, reference, wallet, debit } = entry;
       if (kind === 'hold') place(entry);
       // A collection's fee is taken from the float and ends no hold.
@@ -88,7 +81,8 @@ export function createHolds(findings: Findings, holds: Map<string, OpenHold>): H
         }
       }
     },
-    heldOf: (wallet) => heldByWallet.get(wallet) ?? 0n,
+    /** The sum of a wallet's open holds. */
+    heldOf: (wallet: string) => heldByWallet.get(wallet) ?? 0n,
     close: () => {
       for (const [reference, { captured, fee, remaining }] of holds) {
         if (captured) {
@@ -100,6 +94,7 @@ export function createHolds(findings: Findings, holds: Map<string, OpenHold>): H
         }
       }
     },
+    /** Open holds. */
     count: () => holds.size,
   };
 }

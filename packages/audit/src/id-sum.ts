@@ -1,14 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 /** Summarises a set of ids so that it can be compared with another: their number and a sum of their hashes. */
-export interface IdSum {
-  readonly add: (id: string) => void;
-  readonly count: () => number;
-  /** The same value for the same ids in any order. */
-  readonly value: () => string;
-  /** To go on with later. */
-  readonly state: () => IdSumState;
-}
+export type IdSum = ReturnType<typeof createIdSum>;
 
 /** A sum so far, and its key. */
 export interface IdSumState {
@@ -33,14 +26,14 @@ export function emptyIdSum(): IdSumState {
 export type IdKey = readonly [number, number, number, number];
 
 /** Builds an {@link IdSum} of 64 bits; only sums with the same key can be compared. */
-export function createIdSum(start: IdSumState): IdSum {
+export function createIdSum(start: IdSumState) {
   const { key } = start;
   const [left, right, leftFactor, rightFactor] = key;
   const [leftOdd, rightOdd] = [leftFactor | 1, rightFactor | 1];
   let { count } = start;
   let [leftSum, rightSum] = start.sums;
   return {
-    add: (id) => {
+    add: (id: string) => {
       let [one, other] = [left, right];
       for (let index = 0; index < id.length; index += 1) {
         const unit = id.charCodeAt(index);
@@ -54,7 +47,9 @@ export function createIdSum(start: IdSumState): IdSum {
       rightSum = (rightSum + other) >>> 0;
     },
     count: () => count,
+    /** The same value for the same ids in any order. */
     value: () => `${leftSum}:${rightSum}`,
-    state: () => ({ key, count, sums: [leftSum, rightSum] }),
+    /** To go on with later. */
+    state: (): IdSumState => ({ key, count, sums: [leftSum, rightSum] }),
   };
 }

@@ -44,15 +44,7 @@ function directionOf(kind: string, isCredit: boolean): string | undefined {
 }
 
 /** Compares the operators' orders with the books, in both directions (L12). */
-export interface OrderCheck {
-  /** Checks that these postings were ordered and approved. */
-  readonly postings: (batch: Batch) => Promise<void>;
-  /** Checks that every approved order was applied or refused. */
-  readonly orders: () => Promise<void>;
-}
-
-/** Builds an {@link OrderCheck}. */
-export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }): OrderCheck {
+export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }) {
   const { ledger, session, findings } = deps;
   const orders = ledger.collection<OrderRecord>(collections.orders);
 
@@ -84,7 +76,8 @@ export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }): Ord
     suspectsOf(await orders.find({ _id: { $in: references }, status: 'approved' }, { session }).toArray());
 
   return {
-    postings: async ({ pages }) => {
+    /** Checks that these postings were ordered and approved. */
+    postings: async ({ pages }: Batch) => {
       const ordered = pages.flatMap(({ postings }) =>
         postings.filter((posting) => posting !== undefined && orderKinds.has(posting.kind)),
       );
@@ -100,6 +93,7 @@ export function createOrderCheck(deps: CheckDeps & { readonly ledger: Db }): Ord
         if (message !== undefined) findings.report('L12', posting._id, message);
       }
     },
+    /** Checks that every approved order was applied or refused. */
     orders: async () => {
       const approved = orders.find({ status: 'approved' }, { session, batchSize: RECORDS_PER_READ });
       await recheckAll(approved, suspectsOf, again, deps);

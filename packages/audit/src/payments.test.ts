@@ -20,9 +20,9 @@ function entries(...kinds: readonly (keyof typeof amounts)[]) {
 
 describe('a payout and its entries agree', () => {
   it.each([
-    ['INITIALIZED', 'accepted', entries(), false],
-    ['INITIALIZED', 'accepted', entries('hold'), false],
-    ['INITIALIZED', 'accepted', entries(), true],
+    ['INITIALIZED', 'awaitingHold', entries(), false],
+    ['INITIALIZED', 'awaitingHold', entries('hold'), false],
+    ['INITIALIZED', 'awaitingHold', entries(), true],
     ['INITIALIZED', 'submitted', entries('hold'), false],
     ['COMPLETED', 'ended', entries('hold', 'capture', 'fee'), false],
     ['FAILED', 'ended', entries('hold', 'release'), false],

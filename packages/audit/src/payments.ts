@@ -36,9 +36,9 @@ export function checkPayout(
   const disagreements: Disagreement[] = [];
   if (isRefused && entries.has('hold')) disagreements.push(['L5', 'its hold was both placed and refused']);
   else if (isRefused) {
-    if (status !== 'FAILED' && step !== 'accepted')
+    if (status !== 'FAILED' && step !== 'awaitingHold')
       disagreements.push(['L5', `is ${status}, but its hold was refused`]);
-  } else if (step !== 'accepted') {
+  } else if (step !== 'awaitingHold') {
     for (const kind of expected.some.filter((each) => !entries.has(each))) {
       disagreements.push(['L5', `is ${status}, but has no ${kind}`]);
     }

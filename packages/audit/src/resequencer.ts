@@ -2,16 +2,6 @@ import type { ReadEntry } from './entries.ts';
 import type { Findings } from './findings.ts';
 import { emptyWalletState, type WalletState } from './wallet-state.ts';
 
-/**
- * Sorts the entries of every wallet into the wallet's own order: three topics, each with its own chains, write to one
- * wallet.
- */
-export interface Resequencer {
-  readonly push: (wallet: string, entry: ReadEntry) => void;
-  /** Stops waiting for numbers that never came, and goes on after each gap. */
-  readonly close: () => void;
-}
-
 /** The wallets as far as their entries were applied. */
 export interface SequencedWallets {
   readonly folds: Map<string, WalletState>;
@@ -20,7 +10,8 @@ export interface SequencedWallets {
 }
 
 /**
- * Builds {@link Resequencer}: `apply` gets each entry in its order, and a number that is missing or duplicate is reported
+ * Sorts the entries of every wallet into the wallet's own order: three topics, each with its own chains, write to one
+ * wallet. `apply` gets each entry in its order, and a number that is missing or duplicate is reported
  * (L3). If more than `earlyMax` entries wait, the missing number that most of them wait for is reported and skipped.
  */
 export function createResequencer(
@@ -28,7 +19,7 @@ export function createResequencer(
   waitingMax: number,
   apply: (fold: WalletState, entry: ReadEntry) => void,
   { folds, early }: SequencedWallets,
-): Resequencer {
+) {
   let waiting = [...early.values()].reduce((sum, entries) => sum + entries.size, 0);
 
   function applyEarly(fold: WalletState): void {
@@ -67,7 +58,7 @@ export function createResequencer(
   }
 
   return {
-    push: (wallet, entry) => {
+    push: (wallet: string, entry: ReadEntry) => {
       const { sequence } = entry;
       let fold = folds.get(wallet);
       if (!fold) {
@@ -81,6 +72,7 @@ export function createResequencer(
         findings.report('L3', wallet, `has two entries numbered ${sequence}, ${entry.id} is the second`);
       } else wait(fold, entry);
     },
+    /** Stops waiting for numbers that never came, and goes on after each gap. */
     close: () => {
       for (const [fold, entries] of early) while (entries.size > 0) skipGap(fold, entries);
     },

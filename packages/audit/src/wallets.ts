@@ -5,21 +5,10 @@ import type { WalletRecord } from './records.ts';
 import { createResequencer, type SequencedWallets } from './resequencer.ts';
 import { applyEntry, checkStored, emptyWalletState, type WalletState } from './wallet-state.ts';
 
-/** Adds up the entries of every wallet in the wallet's own order (L3, L4), and their holds (L5, L10). */
-export interface Wallets {
-  /** Takes an entry that may touch a wallet; lower numbers may come later from other chains. */
-  readonly entry: (entry: ReadEntry) => void;
-  /** Compares with every stored wallet. */
-  readonly close: (stored: readonly WalletRecord[]) => void;
-  /** The number of wallets that entries touch. */
-  readonly count: () => number;
-  readonly openHolds: () => number;
-}
-
 /** How many entries may wait for their turn: more than the clock differences of the writers can cause. */
 const EARLY_MAX = 500_000;
 
-/** Builds {@link Wallets}. */
+/** Adds up the entries of every wallet in the wallet's own order (L3, L4), and their holds (L5, L10). */
 export function createWallets(
   findings: Findings,
   {
@@ -27,7 +16,7 @@ export function createWallets(
     openHolds,
   }: { readonly sequenced: SequencedWallets; readonly openHolds: Map<string, OpenHold> },
   waitingMax = EARLY_MAX,
-): Wallets {
+) {
   const holds = createHolds(findings, openHolds);
   const { folds } = sequenced;
   const apply = (fold: WalletState, entry: ReadEntry) => {
@@ -36,10 +25,12 @@ export function createWallets(
   };
   const inOrder = createResequencer(findings, waitingMax, apply, sequenced);
   return {
-    entry: (entry) => {
+    /** Takes an entry that may touch a wallet; lower numbers may come later from other chains. */
+    entry: (entry: ReadEntry) => {
       if (entry.wallet !== undefined) inOrder.push(entry.wallet, entry);
     },
-    close: (stored) => {
+    /** Compares with every stored wallet. */
+    close: (stored: readonly WalletRecord[]) => {
       inOrder.close();
       holds.close();
       const compared = new Set<string>();
@@ -54,6 +45,7 @@ export function createWallets(
       }
     },
     openHolds: () => holds.count(),
+    /** The number of wallets that entries touch. */
     count: () => folds.size,
   };
 }

@@ -82,7 +82,7 @@ const cancelled = {
   steps: [],
   batchReference: null,
 };
-const waiting = { ...cancelled, status: 'INITIALIZED', step: 'accepted', reason: null };
+const waiting = { ...cancelled, status: 'INITIALIZED', step: 'awaitingHold', reason: null };
 const url = 'http://payouts/payments/cancel';
 const answer = (body: object, status = 200) => ({ status, body });
 

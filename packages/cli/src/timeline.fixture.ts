@@ -35,7 +35,7 @@ export const payout: PaymentView = {
       claimedAt: at(30),
       notKept: 0,
     },
-    { at: at(70), what: 'accepted by the rail', attempt: 2, claimedAt: at(60), notKept: 0 },
+    { at: at(70), what: 'acknowledged by the rail', attempt: 2, claimedAt: at(60), notKept: 0 },
     { at: at(100), what: 'completed', attempt: 2, claimedAt: at(60), notKept: 0 },
   ],
 };

@@ -30,7 +30,7 @@ it('puts what every service knows into the order of time, and equal times into t
     'payout-gateway: no clear answer from the rail',
     'payout-gateway: not found at the rail, to be sent again',
     'payout-gateway: attempt 2',
-    'payout-gateway: accepted by the rail',
+    'payout-gateway: acknowledged by the rail',
     'webhook-ingress: callback',
     'reconciler: hint',
     'reconciler: poll',
@@ -116,7 +116,7 @@ it('shows how many steps a service has dropped, at their place', () => {
   });
   expect(lines.map(({ service, what, detail }) => `${service}: ${what} ${detail}`).slice(-5)).toEqual([
     'payout-gateway: gap … 1 step not kept',
-    'payout-gateway: accepted by the rail attempt 2',
+    'payout-gateway: acknowledged by the rail attempt 2',
     'reconciler: gap … 12 steps not kept',
     'reconciler: poll pending',
     'payout-gateway: completed attempt 2: Successful',

@@ -57,7 +57,7 @@ describe.each([['timeline'], ['reconcile timeline']])('pesewa %s', (name) => {
     expect(head).toBe('po-1: COMPLETED, step ended, version 7, 100.00 GHS at upstream, order-1 of demo');
     expect(broken).toBe('open break po-1/status');
     expect(titles).toMatch(/^AT +SERVICE +WHAT +DETAIL$/);
-    expect(lines).toHaveLength(20);
+    expect(lines).toHaveLength(18);
     expect(lines[0]).toContain('100.00 GHS, fee 1.00 GHS, of demo, its reference order-1');
     expect(line.printed()).toMatch(/ledger +entry hold +100\.00 GHS from GHS wallet of demo, available to/);
     expect(line.printed()).toMatch(/webhook-dispatcher +webhook payout completed +wh-1/);

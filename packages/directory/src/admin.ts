@@ -40,36 +40,12 @@ export interface CreatedMerchant {
 }
 
 /** Prepares the directory, and writes it without a second operator: for development and tests only (ADR 80). */
-export interface DirectoryAdmin {
-  readonly ensureIndexes: () => Promise<void>;
-  readonly createMerchant: (merchant: NewMerchant) => Change<CreatedMerchant>;
-  /** Adds a key to the present ones, at most two that live for each scope; drops those that have expired. */
-  readonly addKey: (merchantId: string, key: NewKey) => Change<{ readonly publicKey: string }>;
-  /** Removes a key by its SHA-256, but never the last one: suspend the merchant instead. */
-  readonly removeKey: (merchantId: string, keyHash: string) => Change;
-  /** Adds a wallet, or replaces the one of the same currency. */
-  readonly setWallet: (merchantId: string, wallet: MerchantWallet) => Change;
-  readonly setLimits: (merchantId: string, limits: MerchantLimits) => Change;
-  /** Sets the addresses; the secrets stay unless new ones are given. */
-  readonly setWebhooks: (
-    merchantId: string,
-    webhooks: {
-      readonly payoutsUrl: string | null;
-      readonly collectionsUrl: string | null;
-      readonly secrets?: readonly string[] | undefined;
-    },
-  ) => Change;
-  /** Sets the addresses and CIDR ranges that requests may come from; an empty list allows all. */
-  readonly setAllowedAddresses: (merchantId: string, addresses: readonly string[]) => Change;
-  readonly suspend: (merchantId: string) => Change;
-  readonly resume: (merchantId: string) => Change;
-  readonly list: () => Promise<readonly Merchant[]>;
-}
+export type DirectoryAdmin = ReturnType<typeof createDirectoryAdmin>;
 
 type Merchants = Collection<MerchantDocument>;
 
 /** Opens the writing side of the database `directory`, of a client with `useBigInt64: true`. */
-export function createDirectoryAdmin(db: Db, sources: Partial<Sources> = {}): DirectoryAdmin {
+export function createDirectoryAdmin(db: Db, sources: Partial<Sources> = {}) {
   const { clock = systemClock, random = systemRandom } = sources;
   const merchants: Merchants = db.collection<MerchantDocument>(MERCHANTS);
   const setStatus = async (merchantId: string, status: MerchantDocument['status']) =>
@@ -85,11 +61,17 @@ export function createDirectoryAdmin(db: Db, sources: Partial<Sources> = {}): Di
           { key: { merchantId: 1, at: -1, _id: -1 } },
         ]);
     },
-    createMerchant: (merchant) => createMerchant(merchants, merchant, { clock, random }),
-    addKey: (merchantId, key) => addKey(merchants, merchantId, { key, clock, random }),
-    removeKey: (merchantId, keyHash) => removeKey(merchants, merchantId, keyHash),
-    setWallet: (merchantId, wallet) => setWallet(merchants, merchantId, wallet),
-    setLimits: async (merchantId, given) => {
+    createMerchant: (merchant: NewMerchant): Change<CreatedMerchant> =>
+      createMerchant(merchants, merchant, { clock, random }),
+    /** Adds a key to the present ones, at most two that live for each scope; drops those that have expired. */
+    addKey: (merchantId: string, key: NewKey): Change<{ readonly publicKey: string }> =>
+      addKey(merchants, merchantId, { key, clock, random }),
+    /** Removes a key by its SHA-256, but never the last one: suspend the merchant instead. */
+    removeKey: (merchantId: string, keyHash: string): Change => removeKey(merchants, merchantId, keyHash),
+    /** Adds a wallet, or replaces the one of the same currency. */
+    setWallet: (merchantId: string, wallet: MerchantWallet): Change =>
+      setWallet(merchants, merchantId, wallet),
+    setLimits: async (merchantId: string, given: MerchantLimits): Change => {
       const parsed = limitsDocument.safeParse(given);
       if (!parsed.success) return malformed(parsed.error);
       const update = { $set: { limits: parsed.data } };
@@ -98,7 +80,15 @@ export function createDirectoryAdmin(db: Db, sources: Partial<Sources> = {}): Di
         await merchants.updateOne({ _id: merchantId }, update, { ignoreUndefined: true }),
       );
     },
-    setWebhooks: async (merchantId, webhooks) => {
+    /** Sets the addresses; the secrets stay unless new ones are given. */
+    setWebhooks: async (
+      merchantId: string,
+      webhooks: {
+        readonly payoutsUrl: string | null;
+        readonly collectionsUrl: string | null;
+        readonly secrets?: readonly string[] | undefined;
+      },
+    ): Change => {
       const parsed = webhooksDocument.partial({ secrets: true }).safeParse(webhooks);
       if (!parsed.success) return malformed(parsed.error);
       const { secrets, ...urls } = parsed.data;
@@ -109,15 +99,17 @@ export function createDirectoryAdmin(db: Db, sources: Partial<Sources> = {}): Di
       };
       return changed(merchantId, await merchants.updateOne({ _id: merchantId }, { $set }));
     },
-    setAllowedAddresses: async (merchantId, addresses) => {
+    /** Sets the addresses and CIDR ranges that requests may come from; an empty list allows all. */
+    setAllowedAddresses: async (merchantId: string, addresses: readonly string[]): Change => {
       const parsed = allowedAddressesDocument.safeParse(addresses);
       if (!parsed.success) return malformed(parsed.error);
       const update = { $set: { allowedAddresses: parsed.data } };
       return changed(merchantId, await merchants.updateOne({ _id: merchantId }, update));
     },
-    suspend: (merchantId) => setStatus(merchantId, 'suspended'),
-    resume: (merchantId) => setStatus(merchantId, 'active'),
-    list: async () => (await merchants.find().sort({ _id: 1 }).toArray()).map(readMerchant),
+    suspend: (merchantId: string): Change => setStatus(merchantId, 'suspended'),
+    resume: (merchantId: string): Change => setStatus(merchantId, 'active'),
+    list: async (): Promise<readonly Merchant[]> =>
+      (await merchants.find().sort({ _id: 1 }).toArray()).map(readMerchant),
   };
 }
 

@@ -1,8 +1,4 @@
-export {
-  createDirectoryAdmin,
-  type DirectoryAdmin,
-  type NewMerchant,
-} from './admin.ts';
+export { createDirectoryAdmin, type DirectoryAdmin, type NewMerchant } from './admin.ts';
 export { createDirectory, type Directory, type KeyHolder } from './directory.ts';
 export { hashPublicKey, isLive } from './keys.ts';
 export {
@@ -11,10 +7,8 @@ export {
   type MerchantKey,
   type MerchantLimits,
   type MerchantWallet,
-  type MerchantWebhooks,
   signingSecrets,
 } from './merchant.ts';
-export type { DirectoryRefusal } from './refusals.ts';
 export type { ChangeRefusal, Settings, SettingsChange } from './settings/change.ts';
 export { createSettings } from './settings/changes.ts';
 export { settingsOf } from './settings/fields.ts';

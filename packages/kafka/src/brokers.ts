@@ -71,14 +71,7 @@ interface ClosableNode extends Broker {
  * kafkajs's own pool asks any connected broker and waits for it, and a paused broker stays connected without answering.
  * Here each request has a timeout and then goes to the next broker.
  */
-export interface Brokers extends AsyncDisposable {
-  readonly byId: (id: number) => Promise<Broker>;
-  /** Sends the request to one broker after another until one answers; rejects with the last one's error. */
-  readonly any: <Answer>(question: (node: Broker) => Promise<Answer>) => Promise<Answer>;
-  readonly metadata: (topics: readonly string[]) => Promise<ClusterMetadata>;
-  /** Forgets the connection to a broker, so that the next request opens a new one. */
-  readonly drop: (id: number) => void;
-}
+export type Brokers = ReturnType<typeof openBrokers>;
 
 const NOTHING = 0;
 const require = createRequire(import.meta.url);
@@ -151,7 +144,7 @@ function createConnections(settings: KafkaOptions & { readonly clock: Clock }) {
 }
 
 /** Opens the connections to the brokers, each when it is first needed. */
-export function openBrokers(settings: KafkaOptions & { readonly clock: Clock }): Brokers {
+export function openBrokers(settings: KafkaOptions & { readonly clock: Clock }) {
   const connections = createConnections(settings);
   const seeds = settings.brokers.map((address): Address => {
     const [host = '', port = ''] = address.split(/:(?=\d+$)/);
@@ -179,20 +172,22 @@ export function openBrokers(settings: KafkaOptions & { readonly clock: Clock }):
   }
 
   return {
+    /** Sends the request to one broker after another until one answers; rejects with the last one's error. */
     any,
-    byId: async (id) => {
+    byId: async (id: number): Promise<Broker> => {
       const address = addresses.get(id);
       if (!address) throw new Error(`Kafka's broker ${id} is not known`);
       return connections.at(address);
     },
-    metadata: async (topics) => {
+    metadata: async (topics: readonly string[]): Promise<ClusterMetadata> => {
       const metadata = await any((node) =>
         node.connectionPool.send(metadataRequest(topics, ANSWER_TIMEOUT_MS)),
       );
       for (const { id, host, port } of metadata.brokers) addresses.set(id, { host, port });
       return metadata;
     },
-    drop: (id) => {
+    /** Forgets the connection to a broker, so that the next request opens a new one. */
+    drop: (id: number) => {
       const address = addresses.get(id);
       if (address) connections.forget(address);
     },

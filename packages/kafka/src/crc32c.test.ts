@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
-import { crc32c } from './crc32c.ts';
+import { crc32c } from './produce-encoder.ts';
 
 const theirs = createRequire(import.meta.url)('kafkajs/src/protocol/recordBatch/crc32C') as (
   bytes: Buffer,

@@ -1,6 +1,11 @@
-export { checkKafkaAccess, createKafka, createTopics, type KafkaLog, type KafkaOptions } from './client.ts';
+export {
+  checkKafkaAccess,
+  createGroupMember,
+  createKafka,
+  createTopics,
+  type KafkaOptions,
+} from './client.ts';
 export { describeTopics } from './describe-topics.ts';
-export { createGroupMember } from './group-member.ts';
 export {
   type Consumer,
   type EachBatchPayload,
@@ -15,12 +20,7 @@ export {
   type TopicEnd,
   type TopicPartition,
 } from './positions.ts';
-export { openProducer, type Producer, SourceFencedError } from './producer.ts';
+export { openProducer, type Producer } from './producer.ts';
 export { varIntReader, varIntSize, writeText, writeVarInt } from './record-bytes.ts';
-export { type KafkaConnection, type KafkaSettings, kafkaConnection, kafkaRemedy } from './security.ts';
-export {
-  checkTopics,
-  REPLICAS_MIN,
-  type StartCheckResult,
-  type StartProblem,
-} from './topic-checks.ts';
+export { type KafkaSettings, kafkaConnection } from './security.ts';
+export { checkTopics, REPLICAS_MIN, type StartCheckResult, type StartProblem } from './topic-checks.ts';

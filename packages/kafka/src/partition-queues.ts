@@ -1,3 +1,5 @@
+import { Partitioners, type PartitionMetadata } from './kafkajs.ts';
+
 /** The queue of each partition: records are written in the order of the calls, however often a write is retried. */
 
 /** One call of produce; it is done when all its pieces are written. */
@@ -47,29 +49,10 @@ const REFUSED_PAUSE_MS = { first: 1_000, last: 30_000 } as const;
 const RECORD_OVERHEAD_BYTES = 16;
 
 /** The queues of all partitions that were ever written to. */
-export interface PartitionQueues {
-  readonly add: (entry: Entry, topic: string, partition: number, body: Buffer) => void;
-  /** The queues with something to send, nothing in flight and no pause. */
-  readonly waiting: (nowMs: number) => readonly PartitionQueue[];
-  /** Takes what fits into one request and marks it as in flight; gives the queues that it was taken from. */
-  readonly take: (
-    queues: readonly PartitionQueue[],
-    maySend: (source: string) => boolean,
-    nowMs: number,
-  ) => readonly PartitionQueue[];
-  /** Handles a partition's answer; `code` is undefined if there was none. */
-  readonly acknowledge: (queue: PartitionQueue, code: number | undefined, nowMs: number) => Outcome;
-  /** When a queue must be checked again, unless something else triggers that. */
-  readonly nextAtMs: (nowMs: number, isBusy: (queue: PartitionQueue) => boolean) => number | undefined;
-  readonly topics: () => readonly string[];
-  /** Removes a source's pieces from all queues; gives the entries that are not done. */
-  readonly withdraw: (source: string) => readonly Entry[];
-  /** Resolves when no piece of the source is in flight. */
-  readonly untilAnswered: (source: string) => Promise<void>;
-}
+export type PartitionQueues = ReturnType<typeof createPartitionQueues>;
 
 /** Builds {@link PartitionQueues}. */
-export function createPartitionQueues(): PartitionQueues {
+export function createPartitionQueues() {
   const queues = new Map<string, PartitionQueue>();
   let answered = Promise.withResolvers<void>();
 
@@ -77,15 +60,21 @@ export function createPartitionQueues(): PartitionQueues {
     [...queues.values()].some(({ inFlight }) => inFlight.some(({ entry }) => entry.source === source));
 
   return {
-    add: (entry, topic, partition, body) => {
+    add: (entry: Entry, topic: string, partition: number, body: Buffer) => {
       const id = `${topic}/${partition}`;
       const queue = queues.get(id) ?? emptyQueue(id, topic, partition);
       queues.set(id, queue);
       addTo(queue, entry, body);
     },
-    waiting: (nowMs) =>
+    /** The queues with something to send, nothing in flight and no pause. */
+    waiting: (nowMs: number): readonly PartitionQueue[] =>
       [...queues.values()].filter((queue) => isWaiting(queue) && queue.notBeforeMs <= nowMs),
-    take: (ready, maySend, nowMs) => {
+    /** Takes what fits into one request and marks it as in flight; gives the queues that it was taken from. */
+    take: (
+      ready: readonly PartitionQueue[],
+      maySend: (source: string) => boolean,
+      nowMs: number,
+    ): readonly PartitionQueue[] => {
       let bytes = 0;
       const taken: PartitionQueue[] = [];
       for (const queue of ready) {
@@ -96,20 +85,23 @@ export function createPartitionQueues(): PartitionQueues {
       }
       return taken;
     },
-    acknowledge: (queue, code, nowMs) => {
+    /** Handles a partition's answer; `code` is undefined if there was none. */
+    acknowledge: (queue: PartitionQueue, code: number | undefined, nowMs: number): Outcome => {
       const outcome = noteAnswer(queue, code, nowMs);
       answered.resolve();
       answered = Promise.withResolvers();
       return outcome;
     },
-    nextAtMs: (nowMs, isBusy) => {
+    /** When a queue must be checked again, unless something else triggers that. */
+    nextAtMs: (nowMs: number, isBusy: (queue: PartitionQueue) => boolean) => {
       const times = [...queues.values()]
         .filter((queue) => isWaiting(queue) && !isBusy(queue))
         .map(({ notBeforeMs }) => (notBeforeMs > nowMs ? notBeforeMs : nowMs + GATE_PAUSE_MS));
       return times.length === 0 ? undefined : Math.min(...times);
     },
-    topics: () => [...new Set([...queues.values()].map(({ topic }) => topic))],
-    withdraw: (source) => {
+    topics: (): readonly string[] => [...new Set([...queues.values()].map(({ topic }) => topic))],
+    /** Removes a source's pieces from all queues; gives the entries that are not done. */
+    withdraw: (source: string): readonly Entry[] => {
       const entries = new Set<Entry>();
       for (const queue of queues.values()) {
         for (const { entry } of [...queue.inFlight, ...queue.pending]) {
@@ -121,7 +113,8 @@ export function createPartitionQueues(): PartitionQueues {
       for (const entry of entries) entry.dropped = true;
       return [...entries];
     },
-    untilAnswered: async (source) => {
+    /** Resolves when no piece of the source is in flight. */
+    untilAnswered: async (source: string) => {
       while (isOnItsWay(source)) await answered.promise;
     },
   };
@@ -204,4 +197,39 @@ function noteAnswer(queue: PartitionQueue, code: number | undefined, nowMs: numb
   queue.refused.set(only.entry.source, { untilMs: nowMs + waitMs, times });
   queue.singly = Math.max(0, queue.singly - 1);
   return 'refused';
+}
+
+const KEYS_REMEMBERED_MAX = 50_000;
+
+/** Assigns a key to one of a topic's partitions: Kafka's own partitioning with a cache by key, so that a wallet's key is hashed once and not per event. */
+export function createPartitioner(): (topic: string, key: string, partitions: number) => number {
+  const choose = Partitioners.DefaultPartitioner();
+  const remembered = new Map<number, Map<string, number>>();
+  return (topic, key, partitions) => {
+    const byKey = remembered.get(partitions) ?? new Map<string, number>();
+    if (byKey.size === 0 || byKey.size > KEYS_REMEMBERED_MAX) {
+      byKey.clear();
+      remembered.set(partitions, byKey);
+    }
+    const known = byKey.get(key);
+    if (known !== undefined) return known;
+    const chosen = choose({
+      topic,
+      partitionMetadata: metadataOf(partitions),
+      message: { key, value: null },
+    });
+    byKey.set(key, chosen);
+    return chosen;
+  };
+}
+
+/** Metadata with this number of partitions, of which the partitioner needs nothing else. */
+function metadataOf(partitions: number): PartitionMetadata[] {
+  return Array.from({ length: partitions }, (_, partitionId) => ({
+    partitionId,
+    partitionErrorCode: 0,
+    leader: 0,
+    replicas: [],
+    isr: [],
+  }));
 }

@@ -27,25 +27,7 @@ export interface PartitionBounds extends TopicPartition {
 }
 
 /** Reads positions from Kafka. Everything rejects while Kafka is away, and the caller retries. */
-export interface Positions extends AsyncDisposable {
-  readonly bounds: (group: string, places: readonly TopicPartition[]) => Promise<readonly PartitionBounds[]>;
-  /** All partitions of topics, by the topics' full names. */
-  readonly places: (topics: readonly string[]) => Promise<readonly TopicPartition[]>;
-  /** The ends of all partitions that hold a message. */
-  readonly ends: (topics: readonly string[]) => Promise<readonly TopicEnd[]>;
-  /**
-   * Whether a group has committed offsets past these ends. Services commit only after their database has the messages,
-   * so true is reliable; false may be out of date.
-   */
-  readonly isPast: (group: string, ends: readonly TopicEnd[]) => Promise<boolean>;
-  /** The offset of a partition's first message at or after a time, in milliseconds; undefined if there is none. */
-  readonly offsetForTime: (place: TopicPartition, timeMs: number) => Promise<bigint | undefined>;
-  /**
-   * The messages of a partition at or after a time, in milliseconds, up to its end now: without a group, and as many at
-   * once as an answer holds. A few earlier ones may be among them.
-   */
-  readonly since: (place: TopicPartition, timeMs: number) => AsyncIterable<readonly KafkaMessage[]>;
-}
+export type Positions = ReturnType<typeof openPositions>;
 
 const LATEST = -1;
 const EARLIEST = -2;
@@ -63,10 +45,10 @@ function byTopic(
 }
 
 /** Opens the reader of positions. */
-export function openPositions(options: KafkaOptions & { readonly clock: Clock }): Positions {
+export function openPositions(options: KafkaOptions & { readonly clock: Clock }) {
   const nodes = openBrokers(options);
   return {
-    bounds: async (group, places) => {
+    bounds: async (group: string, places: readonly TopicPartition[]): Promise<readonly PartitionBounds[]> => {
       const topics = await describe(
         nodes,
         places.map(({ topic }) => topic),
@@ -84,8 +66,11 @@ export function openPositions(options: KafkaOptions & { readonly clock: Clock })
         committed: committed.get(idOf(place)),
       }));
     },
-    places: async (names) => placesIn(await describe(nodes, names)),
-    ends: async (names) => {
+    /** All partitions of topics, by the topics' full names. */
+    places: async (names: readonly string[]): Promise<readonly TopicPartition[]> =>
+      placesIn(await describe(nodes, names)),
+    /** The ends of all partitions that hold a message. */
+    ends: async (names: readonly string[]): Promise<readonly TopicEnd[]> => {
       const topics = await describe(nodes, names);
       const places = placesIn(topics);
       const [low, high] = await Promise.all([
@@ -96,16 +81,26 @@ export function openPositions(options: KafkaOptions & { readonly clock: Clock })
         .filter((place) => found(low, place) !== found(high, place))
         .map((place) => ({ ...place, end: found(high, place) }));
     },
-    isPast: async (group, ends) => {
+    /**
+     * Whether a group has committed offsets past these ends. Services commit only after their database has the messages,
+     * so true is reliable; false may be out of date.
+     */
+    isPast: async (group: string, ends: readonly TopicEnd[]) => {
       if (ends.length === 0) return true;
       const committed = await committedOf(nodes, group, ends);
       return ends.every((place) => (committed.get(idOf(place)) ?? -1n) >= place.end);
     },
-    offsetForTime: async (place, timeMs) => {
+    /** The offset of a partition's first message at or after a time, in milliseconds; undefined if there is none. */
+    offsetForTime: async (place: TopicPartition, timeMs: number) => {
       const first = found(await offsets(nodes, await describe(nodes, [place.topic]), [place], timeMs), place);
       return first < 0n ? undefined : first;
     },
-    since: (place, timeMs) => readSince(nodes, place, timeMs),
+    /**
+     * The messages of a partition at or after a time, in milliseconds, up to its end now: without a group, and as many at
+     * once as an answer holds. A few earlier ones may be among them.
+     */
+    since: (place: TopicPartition, timeMs: number): AsyncIterable<readonly KafkaMessage[]> =>
+      readSince(nodes, place, timeMs),
     [Symbol.asyncDispose]: () => nodes[Symbol.asyncDispose](),
   };
 }

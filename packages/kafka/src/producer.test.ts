@@ -1,9 +1,7 @@
 import { createAutoAdvancingClock, eventually } from '@pesewa/testkit';
 import { describe, expect, it } from 'vitest';
-import type { Leader } from './leaders.ts';
-import type { PartitionQueue } from './partition-queues.ts';
-import { createPartitioner } from './partitioner.ts';
-import { createProducer, SourceFencedError } from './producer.ts';
+import { createPartitioner, type PartitionQueue } from './partition-queues.ts';
+import { createProducer, type Leader, SourceFencedError } from './producer.ts';
 import type { PartitionAnswer } from './wire.ts';
 
 const TOO_LARGE = 10;

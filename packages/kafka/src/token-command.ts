@@ -11,11 +11,7 @@ const REUSED_SHARE = 0.8;
 const TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /** Gives tokens that have not expired. */
-export interface TokenSource {
-  readonly token: () => Promise<string>;
-  /** Forgets the last token, because it was refused. */
-  readonly forget: () => void;
-}
+export type TokenSource = ReturnType<typeof createTokenSource>;
 
 /** The words of a command line, split without a shell. */
 const wordsOf = (command: string): readonly string[] => command.split(/\s+/).filter((word) => word !== '');
@@ -30,7 +26,7 @@ export function createTokenSource(options: {
   readonly command: string;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly timeoutMs?: number;
-}): TokenSource {
+}) {
   const { command, clock, timeoutMs = TIMEOUT_MS } = options;
   let kept: { readonly token: string; readonly untilMs: number } | undefined;
   let running: Promise<string> | undefined;
@@ -52,6 +48,7 @@ export function createTokenSource(options: {
       });
       return running;
     },
+    /** Forgets the last token, because it was refused. */
     forget: () => {
       kept = undefined;
     },

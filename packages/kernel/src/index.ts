@@ -10,7 +10,6 @@ export {
   withDeadline,
 } from './clock.ts';
 export { currencyExponent, isCurrency } from './currency.ts';
-export { type Decider, unreachable } from './decider.ts';
 export { createIds, eventIdFrom, firstIdAt, type IdPrefix, type Ids, isId } from './ids.ts';
 export { checkDecision, type ProposalRefusal, proposalExpiryMs } from './maker-checker.ts';
 export { memoise, sharedReading } from './memoise.ts';
@@ -28,5 +27,5 @@ export {
   parsePositiveAmount,
 } from './money.ts';
 export { type Random, systemRandom } from './random.ts';
-export { accept, type Result, refuse } from './result.ts';
+export { accept, type Result, refuse, unreachable } from './result.ts';
 export { beginTrace, continueTrace } from './trace.ts';

@@ -1,7 +1,6 @@
 import { currencyExponent, isCurrency } from './currency.ts';
-import { unreachable } from './decider.ts';
 import { memoise } from './memoise.ts';
-import { accept, type Result, refuse } from './result.ts';
+import { accept, type Result, refuse, unreachable } from './result.ts';
 
 /** An exact amount: whole minor units of one currency. */
 export interface Money {

@@ -5,22 +5,9 @@ export {
   authenticate,
 } from './authentication.ts';
 export { createDocumentationRoutes, type ViewerRequest } from './documentation.ts';
-export {
-  type LimitUsage,
-  type LimitUsageStore,
-  openLimitUsage,
-  openUsageStore,
-} from './limit-usage.ts';
-export {
-  createReadPage,
-  type ListPage,
-  type ListRefusal,
-  listParameters,
-  nextCursorField,
-  onlyParameters,
-  type ReadPage,
-} from './lists.ts';
+export { type LimitUsage, type LimitUsageStore, openLimitUsage, openUsageStore } from './limit-usage.ts';
+export { createReadPage, listParameters, nextCursorField, onlyParameters } from './lists.ts';
 export { createNotFoundHandler } from './not-found.ts';
 export { buildOpenApiDocument, retryAfter } from './openapi.ts';
-export { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
-export { openPackageFiles, type StaticFiles } from './static-files.ts';
+export { createRateLimiter } from './rate-limiter.ts';
+export { openPackageFiles } from './static-files.ts';

@@ -1,18 +1,14 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
 /**
- * Counts a request of a key against its limit. Gives the whole seconds to wait if it is one too many, else undefined.
- */
-export type RateLimiter = (key: string, limit: number) => Promise<number | undefined>;
-
-/**
- * Builds a {@link RateLimiter} with windows that begin at a key's first request (ADR 15).
+ * Counts requests of a key against its limit, in windows that begin at the key's first request (ADR 15). Gives the whole
+ * seconds to wait if it is one too many, else undefined.
  *
  * There is one limiter per limit in use. Counts live in this process, for one window at most.
  */
-export function createRateLimiter(windowSeconds: number): RateLimiter {
+export function createRateLimiter(windowSeconds: number) {
   const byLimit = new Map<number, RateLimiterMemory>();
-  return async (key, limit) => {
+  return async (key: string, limit: number): Promise<number | undefined> => {
     let limiter = byLimit.get(limit);
     if (!limiter) {
       limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds });

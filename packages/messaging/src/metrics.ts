@@ -8,10 +8,7 @@ import { type Outbox, oldestOf } from './outbox/outbox.ts';
 const READ_TIMEOUT_MS = 1_000;
 
 /** The partitions that a process owns, each with its next offset if that is known. */
-export interface FollowedPartitions {
-  readonly follow: (place: TopicPartition, next: () => bigint | undefined) => void;
-  readonly release: (place: TopicPartition) => void;
-}
+export type FollowedPartitions = ReturnType<typeof gaugeLag>;
 
 /**
  * Registers the gauge `consumer_lag_messages`: how many messages of each topic wait to be applied, in the partitions
@@ -23,7 +20,7 @@ export function gaugeLag(options: {
   readonly group: string;
   readonly registry: Registry;
   readonly clock: Clock;
-}): FollowedPartitions {
+}) {
   const { positions, group, registry, clock } = options;
   const followed = new Map<
     string,
@@ -51,8 +48,9 @@ export function gaugeLag(options: {
     },
   });
   return {
-    follow: (place, next) => void followed.set(idOf(place), { place, next }),
-    release: (place) => void followed.delete(idOf(place)),
+    follow: (place: TopicPartition, next: () => bigint | undefined) =>
+      void followed.set(idOf(place), { place, next }),
+    release: (place: TopicPartition) => void followed.delete(idOf(place)),
   };
 }
 

@@ -64,21 +64,17 @@ export function createTimelines(caller: Caller) {
 }
 
 /** Records what could not be read for a timeline. */
-interface Gaps {
-  /** The answer; undefined if the service knows nothing, or if it can't be asked, which is recorded. */
-  readonly try: <Value>(
-    service: MessagingService,
-    asking: () => Promise<Value>,
-  ) => Promise<Value | undefined>;
-  readonly cutShort: (what: string) => void;
-  readonly known: () => Pick<TimelineSources, 'missing' | 'cut'>;
-}
+type Gaps = ReturnType<typeof openGaps>;
 
-function openGaps(): Gaps {
+function openGaps() {
   const missing = new Map<MessagingService, string>();
   const cut = new Set<string>();
   return {
-    try: async (service, asking) => {
+    /** The answer; undefined if the service knows nothing, or if it can't be asked, which is recorded. */
+    try: async <Value>(
+      service: MessagingService,
+      asking: () => Promise<Value>,
+    ): Promise<Value | undefined> => {
       try {
         return await asking();
       } catch (error) {
@@ -88,8 +84,8 @@ function openGaps(): Gaps {
         return undefined;
       }
     },
-    cutShort: (what) => void cut.add(what),
-    known: () => ({
+    cutShort: (what: string) => void cut.add(what),
+    known: (): Pick<TimelineSources, 'missing' | 'cut'> => ({
       missing: [...missing].map(([service, why]) => ({ service, why })),
       cut: [...cut],
     }),

@@ -23,7 +23,7 @@ export { consequenceOf, groundsOf } from './decisions.ts';
 export { describeDrift, isUnexplained } from './drift.ts';
 export { ClientError, messageOf, RefusedError } from './errors.ts';
 export { createTimelines, type Timeline } from './fetch-timeline.ts';
-export { type ForeseenOrder, foreseeOrder, type OrderRequest, readWallet } from './foresee-order.ts';
+export { foreseeOrder, type OrderRequest, readWallet } from './foresee-order.ts';
 export { exchangeHttp, parseAnswer, requestHttp, silence } from './http.ts';
 export { describeAccount, describeMovement, inWords, statedAccount } from './labels.ts';
 export { CLOSE_MATCHES, describeLines, whyUnmatched } from './matching.ts';

@@ -2,15 +2,7 @@ import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 
 /** Commits the answers of rails to calls, each again and again until it is committed. */
-export interface OutcomeRecorder {
-  /** What the commit gives; undefined if it did not succeed before we closed. `about` is logged. */
-  readonly record: <Value>(
-    commit: () => Promise<Value>,
-    about: Readonly<Record<string, unknown>>,
-  ) => Promise<Value | undefined>;
-  /** Ends all further retries. */
-  readonly stop: () => void;
-}
+export type OutcomeRecorder = ReturnType<typeof createOutcomeRecorder>;
 
 const PAUSE_MIN_MS = 50;
 const PAUSE_MAX_MS = 1_000;
@@ -26,11 +18,15 @@ export function createOutcomeRecorder(deps: {
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   /** The question to the rail that decides where an answer is not recorded. */
   readonly thenAsks: 'lookup' | 'status check';
-}): OutcomeRecorder {
+}) {
   const { clock, logger, thenAsks } = deps;
   const closing = new AbortController();
   return {
-    record: async (commit, about) => {
+    /** What the commit gives; undefined if it did not succeed before we closed. `about` is logged. */
+    record: async <Value>(
+      commit: () => Promise<Value>,
+      about: Readonly<Record<string, unknown>>,
+    ): Promise<Value | undefined> => {
       for (let pauseMs = PAUSE_MIN_MS; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)) {
         try {
           return await commit();
@@ -45,6 +41,7 @@ export function createOutcomeRecorder(deps: {
         await clock.sleep(pauseMs, closing.signal);
       }
     },
+    /** Ends all further retries. */
     stop: () => closing.abort(),
   };
 }

@@ -24,19 +24,7 @@ export type IsPaused = (payment: Pausable) => boolean;
 export const PAUSED_RETRY_MS = 10_000;
 
 /** The pauses of a gateway (ADR 77): every replica reads them again each second, and goes by them without a read. */
-export interface Pauses extends AsyncDisposable {
-  readonly isPaused: IsPaused;
-  readonly list: () => readonly PauseView[];
-  /** Pauses at once here, and within a second elsewhere; a pause that is there gets another reason, and stays. */
-  readonly pause: (subject: PauseSubject, reason: string, by: string) => Promise<PauseView>;
-  /** Proposes to resume, which changes nothing else; the same operator may repeat it. */
-  readonly propose: (pause: SeenPause, by: string) => Promise<Result<PauseView, ResumeRefusal>>;
-  /** Resumes what another operator has proposed to resume. */
-  readonly approve: (
-    pause: SeenPause,
-    approval: { readonly by: string; readonly approves: string },
-  ) => Promise<Result<null, ResumeRefusal | 'pause.same_operator' | 'pause.not_proposed'>>;
-}
+export type Pauses = Awaited<ReturnType<typeof openPauses>>;
 
 /** The pause that somebody saw, by when it was set: one that was set anew since is another. */
 export interface SeenPause extends PauseSubject {
@@ -64,11 +52,7 @@ const READ_TIMEOUT_MS = 3_000;
 const idOf = ({ scope, name }: PauseSubject): string => `${scope}/${name}`;
 
 /** Opens {@link Pauses}, once they are read for the first time: until then a restart could pass on what is paused. */
-export async function openPauses(deps: {
-  readonly db: Db;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}): Promise<Pauses> {
+export async function openPauses(deps: { readonly db: Db; readonly clock: Clock; readonly logger: Logger }) {
   const { clock, logger } = deps;
   const pauses = deps.db.collection<PauseDocument>(PAUSES);
   let current: ReadonlyMap<string, PauseDocument> = new Map();
@@ -95,20 +79,25 @@ export async function openPauses(deps: {
     },
   });
   return {
-    isPaused: ({ rail, merchantId }) =>
+    isPaused: ({ rail, merchantId }: Pausable) =>
       current.size > 0 &&
       (current.has(idOf({ scope: 'all', name: '' })) ||
         (rail !== undefined && current.has(idOf({ scope: 'rail', name: rail }))) ||
         (merchantId !== undefined && current.has(idOf({ scope: 'merchant', name: merchantId })))),
-    list: () => [...current.values()].map(viewOf),
-    pause: async (subject, reason, by) => {
+    list: (): readonly PauseView[] => [...current.values()].map(viewOf),
+    /** Pauses at once here, and within a second elsewhere; a pause that is there gets another reason, and stays. */
+    pause: async (subject: PauseSubject, reason: string, by: string): Promise<PauseView> => {
       const { scope, name } = subject;
       const document = { _id: idOf(subject), scope, name, reason, by, at: new Date(clock.nowMs()) };
       await pauses.replaceOne({ _id: document._id }, document, { upsert: true });
       await read();
       return viewOf(document);
     },
-    propose: async ({ pausedAt: at, ...subject }, by) => {
+    /** Proposes to resume, which changes nothing else; the same operator may repeat it. */
+    propose: async (
+      { pausedAt: at, ...subject }: SeenPause,
+      by: string,
+    ): Promise<Result<PauseView, ResumeRefusal>> => {
       const _id = idOf(subject);
       const proposed = await pauses.findOneAndUpdate(
         { _id, at },
@@ -119,7 +108,11 @@ export async function openPauses(deps: {
       if (proposed) return accept(viewOf(proposed));
       return refuse(current.has(_id) ? 'pause.changed' : 'pause.unknown');
     },
-    approve: async ({ pausedAt: at, ...subject }, { by, approves }) => {
+    /** Resumes what another operator has proposed to resume. */
+    approve: async (
+      { pausedAt: at, ...subject }: SeenPause,
+      { by, approves }: { readonly by: string; readonly approves: string },
+    ): Promise<Result<null, ResumeRefusal | 'pause.same_operator' | 'pause.not_proposed'>> => {
       if (by === approves) return refuse('pause.same_operator');
       const _id = idOf(subject);
       const { deletedCount } = await pauses.deleteOne({ _id, at, resumeProposedBy: approves });

@@ -39,31 +39,26 @@ interface ArrivedRequest {
  * Makes refusals certain: a reference that was refused is not accepted for a request that came before the refusal, and
  * is still under way or has an unknown outcome (ADR 87).
  */
-export interface RefusedReferences {
-  /** Marks references as refused by now; a unique key that is taken shows that one is that of a payment. */
-  readonly mark: (ids: readonly string[], session: ClientSession) => Promise<void>;
-  /** Frees the references for requests that came after the refusals; gives those that stay refused. */
-  readonly release: (
-    requests: readonly ArrivedRequest[],
-    nowMs: () => number,
-    session: ClientSession,
-  ) => Promise<ReadonlySet<string>>;
-}
+export type RefusedReferences = ReturnType<typeof openRefusedReferences>;
 
 /** Opens {@link RefusedReferences} among a gateway's payments. */
-export function openRefusedReferences<Payment extends Document>(
-  payments: Collection<Payment>,
-): RefusedReferences {
+export function openRefusedReferences<Payment extends Document>(payments: Collection<Payment>) {
   const { db, collectionName } = payments;
   const collection = db.collection<RefusedDocument>(collectionName);
   const writer = createWriter(db, collectionName);
   return {
-    mark: (ids, session) => {
+    /** Marks references as refused by now; a unique key that is taken shows that one is that of a payment. */
+    mark: (ids: readonly string[], session: ClientSession) => {
       const u = { $currentDate: { refusedAt: true } };
       const updates = ids.map((_id) => ({ q: { _id, kind: 'refused' }, u, upsert: true }));
       return writer.update(updates, session);
     },
-    release: async (requests, nowMs, session) => {
+    /** Frees the references for requests that came after the refusals; gives those that stay refused. */
+    release: async (
+      requests: readonly ArrivedRequest[],
+      nowMs: () => number,
+      session: ClientSession,
+    ): Promise<ReadonlySet<string>> => {
       const found = await compareAges(collection, requests, nowMs, session);
       const free = [...found].flatMap(([id, isEarlier]) => (isEarlier ? [] : id));
       if (free.length > 0) await collection.deleteMany({ _id: { $in: free }, kind: 'refused' }, { session });

@@ -116,7 +116,7 @@ function describePayouts(one: ConnectorCase, { submission, lookup, callback }: P
   const lookUp = (said: Said) => saying(one, said).payouts?.lookUp(LOOKUP);
 
   it('takes a payout as accepted only if the answer is about it', async () => {
-    expect(await submit(submission.accepted)).toEqual({ kind: 'accepted' });
+    expect(await submit(submission.accepted)).toEqual({ kind: 'acknowledged' });
     expect(await submit(submission.aboutAnother)).toEqual(unknown);
   });
 
@@ -150,7 +150,7 @@ function describeCollections(one: ConnectorCase, words: CollectionWords): void {
   const check = (said: Said) => saying(one, said).collections?.check(CHECK);
 
   it('takes a clear refusal of a collection as its end, and a duplicate reference as a reason to ask', async () => {
-    expect(await initiate(initiation.accepted)).toMatchObject({ kind: 'accepted' });
+    expect(await initiate(initiation.accepted)).toMatchObject({ kind: 'acknowledged' });
     expect(await initiate(initiation.refused(REASON))).toEqual({
       kind: 'failed',
       reason: expect.stringMatching(MASKED) as string,
@@ -159,7 +159,7 @@ function describeCollections(one: ConnectorCase, words: CollectionWords): void {
   });
 
   it('takes a refused completion as no end of the collection', async () => {
-    expect(await complete(completion.accepted)).toEqual({ kind: 'accepted' });
+    expect(await complete(completion.accepted)).toEqual({ kind: 'acknowledged' });
     expect(await complete(completion.refused(REASON))).toEqual({
       kind: 'refused',
       reason: expect.stringMatching(MASKED) as string,

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createTokenBucket } from './guard.ts';
 import { TransportError, type TransportResponse } from './http-transport.ts';
 import { answering, createRailFixture, createTestClock, payout } from './rails.fixture.ts';
-import { createTokenBucket } from './token-bucket.ts';
 
 afterEach(() => void vi.useRealTimers());
 

@@ -18,7 +18,6 @@ import {
 } from './http-transport.ts';
 import { type NotSent, notSent, type Unknown } from './rail.ts';
 import type { CommonSettings } from './settings.ts';
-import { createTokenBucket } from './token-bucket.ts';
 
 /** The result of a guarded exchange. */
 export type GuardedResponse =
@@ -171,3 +170,31 @@ function isNoFailure(error: unknown): boolean {
 }
 
 const railFailures = handleWhen((error) => !isNoFailure(error)).orWhenResult(isServerFailure);
+
+/** A rate limit that lets callers wait for their turn. */
+export type TokenBucket = ReturnType<typeof createTokenBucket>;
+
+/** Allows so many turns per second, after an initial burst of at most one second's worth. */
+export function createTokenBucket(options: {
+  readonly clock: Pick<Clock, 'nowMs'>;
+  readonly perSecondMax: number;
+  readonly waitMsMax: number;
+}) {
+  const burst = Math.max(1, options.perSecondMax);
+  let tokens = burst;
+  let refilledAtMs = options.clock.nowMs();
+  return {
+    /** Takes a turn: gives how long to wait for it in milliseconds, or refuses if that exceeds the limit. */
+    take: (): { readonly granted: boolean; readonly waitMs: number } => {
+      const nowMs = options.clock.nowMs();
+      // A clock that was set back adds no tokens and removes none.
+      const elapsedMs = Math.max(0, nowMs - refilledAtMs);
+      refilledAtMs = nowMs;
+      tokens = Math.min(burst, tokens + (elapsedMs * options.perSecondMax) / 1000);
+      const waitMs = tokens >= 1 ? 0 : Math.ceil(((1 - tokens) * 1000) / options.perSecondMax);
+      const granted = waitMs <= options.waitMsMax;
+      if (granted) tokens -= 1;
+      return { granted, waitMs };
+    },
+  };
+}

@@ -71,8 +71,8 @@ describe('a rail on a real network', () => {
         answer(200, accepted)(request, response);
       },
       async ({ submit }) => {
-        expect(await submit()).toEqual({ kind: 'accepted' });
-        expect(await submit()).toEqual({ kind: 'accepted' });
+        expect(await submit()).toEqual({ kind: 'acknowledged' });
+        expect(await submit()).toEqual({ kind: 'acknowledged' });
       },
       { concurrencyMax: 1 },
     );
@@ -108,7 +108,7 @@ describe('a rail on a real network', () => {
     [
       'a letter that is no UTF-8, in a text',
       answer(200, Buffer.from(accepted.replace('submitted', 'acceptée'), 'latin1')),
-      { kind: 'accepted' },
+      { kind: 'acknowledged' },
     ],
     [
       'a letter that is no UTF-8, in a status',
@@ -116,7 +116,7 @@ describe('a rail on a real network', () => {
       { kind: 'unknown' },
     ],
     ['a busy rail whose page is Latin-1', answer(429, Buffer.from('occupé', 'latin1')), { kind: 'notSent' }],
-    ['gzip', answer(200, gzipSync(accepted), { 'content-encoding': 'gzip' }), { kind: 'accepted' }],
+    ['gzip', answer(200, gzipSync(accepted), { 'content-encoding': 'gzip' }), { kind: 'acknowledged' }],
     [
       'a compressed answer that expands without end',
       answer(200, gzipSync(`"${'x'.repeat(ANSWER_BYTES_MAX)}"`), { 'content-encoding': 'gzip' }),
@@ -144,7 +144,7 @@ describe('a rail on a real network', () => {
         response.writeEarlyHints({ link: '</x>; rel=preload' });
         answer(200, accepted)(request, response);
       },
-      { kind: 'accepted' },
+      { kind: 'acknowledged' },
     ],
   ])('%s, asked exactly once', async (_, listener, result, settings) => {
     const asked = async ({ submit, served }: Parameters<Parameters<typeof withRail>[1]>[0]) => {

@@ -1,6 +1,7 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { DecompressionError, decompress, readRailText } from './rail-text.ts';
-import { createSharedLookup } from './shared-lookup.ts';
 
 /** One HTTP request to a rail; a redirect is an answer and is not followed. */
 export interface TransportRequest {
@@ -38,11 +39,6 @@ export class TransportError extends Error {
   }
 }
 
-/** A {@link Transport} that owns connections. */
-export interface HttpTransport extends AsyncDisposable {
-  readonly transport: Transport;
-}
-
 /** The default limit for the size of an answer. */
 export const ANSWER_BYTES_MAX = 65_536;
 
@@ -55,7 +51,7 @@ export function createHttpTransport(options: {
   readonly connectTimeoutMs: number;
   /** A clock that goes on while the process is suspended, in milliseconds since an arbitrary moment. */
   readonly monotonicMs: () => number;
-}): HttpTransport {
+}) {
   const agent = new Agent({
     connections: options.connectionsMax,
     pipelining: 1,
@@ -68,7 +64,7 @@ export function createHttpTransport(options: {
     connect: { timeout: options.connectTimeoutMs, lookup: createSharedLookup() },
   });
   return {
-    transport: (request) => exchangeOver(agent, request, options.monotonicMs),
+    transport: (request: TransportRequest) => exchangeOver(agent, request, options.monotonicMs),
     [Symbol.asyncDispose]: () => agent.close(),
   };
 }
@@ -191,4 +187,48 @@ function describe(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0]);
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
   return error instanceof Error ? error.name : 'network failure';
+}
+
+type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+
+/** How `dns.lookup` finds all addresses of a name. */
+export type FindAddresses = (hostname: string, found: Found) => void;
+
+const findAddresses: FindAddresses = (hostname, found) => lookup(hostname, { all: true }, found);
+
+/**
+ * Builds a lookup for connections that asks the system once for all that wait for the same name: it asks in the few threads
+ * that the whole process shares, and one name that is never answered must not take them all.
+ */
+export function createSharedLookup(find: FindAddresses = findAddresses): LookupFunction {
+  const waiting = new Map<string, Found[]>();
+  const ask = (hostname: string, found: Found) => {
+    const others = waiting.get(hostname);
+    if (others) {
+      others.push(found);
+      return;
+    }
+    const all = [found];
+    waiting.set(hostname, all);
+    find(hostname, (error, addresses) => {
+      waiting.delete(hostname);
+      for (const one of all) one(error, addresses);
+    });
+  };
+  return (hostname, { all, family }, callback) => {
+    ask(hostname, (error, addresses) => {
+      if (error) return callback(error, '', 0);
+      const wanted = addresses.filter(
+        (one) => !family || family === one.family || family === `IPv${one.family}`,
+      );
+      if (all === true) return callback(null, wanted);
+      const [first] = wanted;
+      if (first) return callback(null, first.address, first.family);
+      return callback(
+        Object.assign(new Error(`no such address of ${hostname}`), { code: 'ENOTFOUND' }),
+        '',
+        0,
+      );
+    });
+  };
 }

@@ -62,7 +62,7 @@ export function malformed(answer: { readonly status: number }, error: z.ZodError
 
 /** The result of a submission; only `completed` and `failed` are facts (ADR 62). */
 export type SubmissionResult =
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'acknowledged' }
   | { readonly kind: 'completed'; readonly fee?: bigint }
   | { readonly kind: 'failed'; readonly reason: string }
   | Unknown
@@ -96,14 +96,14 @@ export type LookupResult =
 
 /** The result of initiating a collection; the address is empty except for link flows. */
 export type InitiationResult =
-  | { readonly kind: 'accepted'; readonly redirectionUrl: string }
+  | { readonly kind: 'acknowledged'; readonly redirectionUrl: string }
   | { readonly kind: 'failed'; readonly reason: string }
   | Unknown
   | NotSent;
 
 /** The result of completing a collection; a refusal (`INCORRECT OTP`) does not end the collection. */
 export type CompletionResult =
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'acknowledged' }
   | { readonly kind: 'refused'; readonly reason: string }
   | Unknown
   | NotSent;

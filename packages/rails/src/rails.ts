@@ -10,20 +10,7 @@ import { createRailMetrics, instrumentRail } from './instrumented-rail.ts';
 import { type CollectionRail, type PayoutRail, type Rail, takesCollections, takesPayouts } from './rail.ts';
 
 /** The configured rails with their connections, which are closed by disposing of them. */
-export interface Rails extends AsyncDisposable {
-  readonly get: (name: string) => Rail | undefined;
-  readonly all: readonly Rail[];
-  /**
-   * The rails that serve a payout, in configured order; without a channel, those of any channel. The country has three
-   * letters.
-   */
-  readonly railsFor: (payout: {
-    readonly country: string;
-    readonly currency: string;
-    readonly channel?: PayoutChannel | undefined;
-  }) => readonly PayoutRail[];
-  readonly routeCollection: (collection: { readonly operatorCode: string }) => CollectionRail | undefined;
-}
+export type Rails = ReturnType<typeof openRails>;
 
 /** Opens every configured rail, each with its own limits and connections. */
 export function openRails(
@@ -36,7 +23,7 @@ export function openRails(
     /** The registry for the metrics of calls and circuits. */
     readonly registry?: Registry | undefined;
   },
-): Rails {
+) {
   const { clock, logger, registry } = dependencies;
   const metrics = registry && createRailMetrics(registry);
   const resources = new AsyncDisposableStack();
@@ -60,8 +47,20 @@ export function openRails(
   const byName = new Map(all.map((rail) => [rail.name, rail]));
   return {
     all,
-    get: (name) => byName.get(name),
-    railsFor: ({ country, currency, channel }) =>
+    get: (name: string): Rail | undefined => byName.get(name),
+    /**
+     * The rails that serve a payout, in configured order; without a channel, those of any channel. The country has three
+     * letters.
+     */
+    railsFor: ({
+      country,
+      currency,
+      channel,
+    }: {
+      readonly country: string;
+      readonly currency: string;
+      readonly channel?: PayoutChannel | undefined;
+    }): readonly PayoutRail[] =>
       all
         .filter(takesPayouts)
         .filter(({ payouts }) =>
@@ -72,7 +71,7 @@ export function openRails(
               (channel === undefined || route.channels.includes(channel)),
           ),
         ),
-    routeCollection: ({ operatorCode }) =>
+    routeCollection: ({ operatorCode }: { readonly operatorCode: string }): CollectionRail | undefined =>
       all
         .filter(takesCollections)
         .find(({ collections }) => collections.operatorCodes.includes(operatorCode)),

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { expect, it } from 'vitest';
-import { createSharedLookup, type FindAddresses } from './shared-lookup.ts';
+import { createSharedLookup, type FindAddresses } from './http-transport.ts';
 
 const four: LookupAddress = { address: '192.0.2.1', family: 4 };
 const six: LookupAddress = { address: '2001:db8::1', family: 6 };

@@ -1,20 +1,15 @@
 import { type BulkheadPolicy, bulkhead, isBulkheadRejectedError } from 'cockatiel';
 
-/** Limits concurrent work by key, in this process, so that the work of one key does not delay that of the others. */
-export interface Bulkheads {
-  /** Runs the work once its key has a place; undefined, without running it, if too much work of the key waits. */
-  readonly run: <Value>(key: string, work: () => Promise<Value>) => Promise<Value | undefined>;
-}
-
-/** Builds {@link Bulkheads} with the same limits for each key; a key without work takes no memory. */
-export function createBulkheads(options: {
-  readonly runningMax: number;
-  readonly waitingMax: number;
-}): Bulkheads {
+/**
+ * Limits concurrent work by key, in this process, so that the work of one key does not delay that of the others; each key has
+ * the same limits, and one without work takes no memory.
+ */
+export function createBulkheads(options: { readonly runningMax: number; readonly waitingMax: number }) {
   const { runningMax, waitingMax } = options;
   const bulkheads = new Map<string, BulkheadPolicy>();
   return {
-    run: async (key, work) => {
+    /** Runs the work once its key has a place; undefined, without running it, if too much work of the key waits. */
+    run: async <Value>(key: string, work: () => Promise<Value>): Promise<Value | undefined> => {
       const own = bulkheads.get(key) ?? bulkhead(runningMax, waitingMax);
       bulkheads.set(key, own);
       try {

@@ -1,6 +1,6 @@
 export { type Action, setRecorder } from './actions.ts';
 export { isCompressed, readBytes, readJsonBody, readJsonText } from './bodies.ts';
-export { type Bulkheads, createBulkheads } from './bulkheads.ts';
+export { createBulkheads } from './bulkheads.ts';
 export {
   ConfigError,
   configError,
@@ -23,32 +23,19 @@ export {
   environmentSetting,
   secret,
 } from './connection-settings.ts';
-export { type CrashPoint, createCrashPoints } from './crash-points.ts';
-export { createHealth, type Health, type HealthCheck, type HealthReport } from './health.ts';
-export {
-  addErrorHandling,
-  answerJson,
-  type HttpServer,
-  jsonHeaders,
-  logFailure,
-  serveHttp,
-} from './http.ts';
+export { type CrashPoint } from './crash-points.ts';
+export { createHealth, type Health } from './health.ts';
+export { addErrorHandling, answerJson, jsonHeaders, logFailure, serveHttp } from './http.ts';
 export { createLogger, type Logger } from './logger.ts';
 export { readMediaType } from './media-type.ts';
-export {
-  createOperationsApp,
-  guardOperator,
-  mountOperator,
-  type OperationsApp,
-} from './operations.ts';
+export { createOperationsApp, guardOperator } from './operations.ts';
 export { operatorRefusal } from './operator-requests.ts';
-export { createOperators, mayBeOperator, type Operators, operatorOf } from './operators.ts';
-export { createRequestMeter, instrumentRequests, type RequestMeter } from './requests.ts';
-export { END_TIMEOUT_MS, runService, runServices, type ServiceToRun } from './run.ts';
+export { createOperators, mayBeOperator, type Operators } from './operators.ts';
+export { createRequestMeter, instrumentRequests } from './requests.ts';
+export { END_TIMEOUT_MS, runService, runServices } from './run.ts';
 export {
   answer,
   foreignCursor,
-  type OperationHandlers,
   refusalsAs,
   refused,
   type ServedAnswer,

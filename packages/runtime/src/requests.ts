@@ -8,18 +8,7 @@ import { inServerSpan } from './spans.ts';
 type RequestStatus = number | 'aborted';
 
 /** Measures the outcomes of requests, by the templates of their routes. */
-export interface RequestMeter {
-  /** A clock that never goes back, in milliseconds since an arbitrary moment. */
-  readonly monotonicMs: () => number;
-  readonly answered: (request: {
-    readonly method: string;
-    readonly route: string;
-    readonly status: RequestStatus;
-    readonly durationMs: number;
-  }) => void;
-  /** Whether spans are recorded for the requests. */
-  readonly isTraced: boolean;
-}
+export type RequestMeter = ReturnType<typeof createRequestMeter>;
 
 /** What the server passes on with each request; empty if an app is called without a server. */
 export type ServerBindings = Partial<HttpBindings> & { requests?: RequestMeter | undefined };
@@ -29,10 +18,7 @@ const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const NO_ROUTE = 'none';
 
 /** Registers `http_requests_total` and `http_request_seconds`. */
-export function createRequestMeter(
-  registry: Registry,
-  monotonicMs: () => number = () => performance.now(),
-): RequestMeter {
+export function createRequestMeter(registry: Registry, monotonicMs: () => number = () => performance.now()) {
   const requests = new Counter({
     name: 'http_requests_total',
     help: 'Requests by route, method and status; `aborted` if the client disconnected before its answer.',
@@ -47,9 +33,21 @@ export function createRequestMeter(
     registers: [registry],
   });
   return {
+    /** A clock that never goes back, in milliseconds since an arbitrary moment. */
     monotonicMs,
+    /** Whether spans are recorded for the requests. */
     isTraced: true,
-    answered: ({ method, route, status, durationMs }) => {
+    answered: ({
+      method,
+      route,
+      status,
+      durationMs,
+    }: {
+      readonly method: string;
+      readonly route: string;
+      readonly status: RequestStatus;
+      readonly durationMs: number;
+    }) => {
       requests.inc({ route, method, status });
       seconds.observe({ route, method }, durationMs / 1_000);
     },

@@ -8,19 +8,7 @@ export interface Endable extends AsyncDisposable {
 }
 
 /** The open resources of a process, to be closed one after another in reverse order, within a time. */
-export interface Shutdown {
-  /**
-   * Registers a resource, with the name of its step in the log. If closing has begun, the resource is closed at once
-   * and this rejects.
-   */
-  readonly open: <Resource extends Endable>(
-    name: string,
-    resource: Resource | Promise<Resource>,
-  ) => Promise<Resource>;
-  readonly hasBegun: () => boolean;
-  /** Closes everything; gives the names of the steps that failed or did not end in time. */
-  readonly close: () => Promise<readonly string[]>;
-}
+export type Shutdown = ReturnType<typeof createShutdown>;
 
 interface Step {
   readonly name: string;
@@ -45,7 +33,7 @@ export function createShutdown(deps: {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly monotonicMs: () => number;
   readonly logger: Pick<Logger, 'info' | 'error'>;
-}): Shutdown {
+}) {
   const { clock, monotonicMs, logger } = deps;
   const steps: Step[] = [];
   let begun = false;
@@ -67,7 +55,14 @@ export function createShutdown(deps: {
   }
 
   return {
-    open: async (name, resource) => {
+    /**
+     * Registers a resource, with the name of its step in the log. If closing has begun, the resource is closed at once
+     * and this rejects.
+     */
+    open: async <Resource extends Endable>(
+      name: string,
+      resource: Resource | Promise<Resource>,
+    ): Promise<Resource> => {
       const opened = await resource;
       if (begun) {
         await closeStep({ name, resource: opened }, deps.withinMs);
@@ -79,7 +74,8 @@ export function createShutdown(deps: {
       return opened;
     },
     hasBegun: () => begun,
-    close: async () => {
+    /** Closes everything; gives the names of the steps that failed or did not end in time. */
+    close: async (): Promise<readonly string[]> => {
       begun = true;
       const endMs = monotonicMs() + deps.withinMs;
       const failed: string[] = [];

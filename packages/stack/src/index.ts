@@ -6,11 +6,9 @@ export {
   type MerchantClient,
   type PayoutRequest,
 } from './clients/merchant.ts';
-export type { OperatorClient } from './clients/operator.ts';
-export type { SimulatorClient } from './clients/simulator.ts';
 export { runDemo } from './demo/demo.ts';
 export { runDemoOnRunning } from './demo/running.ts';
-export { createRunFileWriter, type RunFile } from './services/run-file.ts';
+export { createRunFileWriter } from './services/run-file.ts';
 export { demoWallets, type SeededMerchant, seedDirectory } from './services/seed.ts';
 export {
   newToken,

@@ -76,7 +76,7 @@ function payoutCalls(ask: Call, send: Call): Omit<RailPayouts, 'routes' | 'fee' 
       if (read.kind !== 'read') return read;
       if (read.amount !== amount) return unknown('the answer names another amount');
       if (read.state === 'refused') return { kind: 'failed', reason: read.note };
-      return read.state === 'paid' ? { kind: 'completed', fee: read.cost } : { kind: 'accepted' };
+      return read.state === 'paid' ? { kind: 'completed', fee: read.cost } : { kind: 'acknowledged' };
     },
     lookUp: async (query) => {
       const answer = await ask(`/payments/${encodeURIComponent(query.reference)}`);

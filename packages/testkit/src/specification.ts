@@ -1,5 +1,12 @@
 import { deepStrictEqual } from 'node:assert/strict';
-import type { Decider } from '@pesewa/kernel';
+import type { Result } from '@pesewa/kernel';
+
+/** A pure state machine: what a command makes happen, and what an event makes of the state. */
+interface Decider<State, Command, Event, Refusal> {
+  readonly initial: State;
+  readonly decide: (command: Command, state: State) => Result<readonly Event[], Refusal>;
+  readonly evolve: (state: State, event: Event) => State;
+}
 
 /** A decider's behaviour as a sentence: given what happened, when a command comes, then exactly this follows. */
 export function specify<State, Command, Event, Refusal>(decider: Decider<State, Command, Event, Refusal>) {

@@ -41,19 +41,13 @@ type Acceptance =
 /** What became of a refusal: it stands, or the reference was used meanwhile. */
 type Refusal = Extract<Acceptance, { readonly kind: 'duplicate' }> | { readonly kind: 'refused' };
 
-/** Accepts collections, and makes refusals certain (ADR 87). */
-interface CollectionAcceptance {
-  readonly accept: (candidate: Candidate) => Promise<Acceptance>;
-  readonly refuse: (refused: Refused) => Promise<Refusal>;
-}
-
 /**
  * Accepts collections; those that arrive together share a transaction (ADR 4).
  *
  * The limits by customers' numbers and of the day are counted in the accepting transaction, so they are exact over all
  * replicas; the resulting conflicts delay only collections of the same number, or of a merchant with a limit per day.
  */
-export function createAcceptance(deps: AcceptanceDeps): CollectionAcceptance {
+export function createAcceptance(deps: AcceptanceDeps) {
   const group = deps.messaging.groupCommit<Candidate, Acceptance>(
     'collections.accept',
     (candidates, transaction, isRetry) => acceptAll(deps, candidates, transaction, isRetry),

@@ -20,7 +20,7 @@ let right: Replica;
 const scopes: TestScope[] = [];
 const demo = merchantWith('demo');
 const wrong: CompletionResult = { kind: 'refused', reason: 'Incorrect OTP' };
-const script: { complete: Complete } = { complete: async () => ({ kind: 'accepted' }) };
+const script: { complete: Complete } = { complete: async () => ({ kind: 'acknowledged' }) };
 const rail = createTestRail({ complete: (otpCode) => script.complete(otpCode) });
 
 const open = (
@@ -70,7 +70,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   rail.completions.length = 0;
-  script.complete = async () => ({ kind: 'accepted' });
+  script.complete = async () => ({ kind: 'acknowledged' });
 });
 
 afterAll(async () => {
@@ -106,7 +106,7 @@ describe('of one collection, over all replicas', () => {
     await eventually(() =>
       expect([...left.refusals, ...right.refusals]).toContain('collection.completion_under_way'),
     );
-    answered.resolve({ kind: 'accepted' });
+    answered.resolve({ kind: 'acknowledged' });
     expect(await Promise.all([first, ...others])).toEqual(['pending', 'pending', 'pending']);
     expect(rail.completions).toEqual(['123456']);
     expect(await stored()).toMatchObject({ step: 'completing', completionAttempts: 1 });
@@ -116,7 +116,7 @@ describe('of one collection, over all replicas', () => {
 
   test('an OTP that waited for a wrong one is passed on as a try of its own', async () => {
     const answered = Promise.withResolvers<CompletionResult>();
-    script.complete = async (otpCode) => (otpCode === '123456' ? { kind: 'accepted' } : answered.promise);
+    script.complete = async (otpCode) => (otpCode === '123456' ? { kind: 'acknowledged' } : answered.promise);
     const { complete, stored } = await initiated('second');
     const first = complete(left, '000000');
     await eventually(() => expect(rail.completions).toHaveLength(1));
@@ -173,7 +173,7 @@ describe('of one collection, over all replicas', () => {
     expect(await complete(left, '123456')).toBe('pending');
     expect(await complete(hurried, '123456')).toBe('SERVICE UNAVAILABLE');
     expect(rail.completions).toHaveLength(1);
-    script.complete = async () => ({ kind: 'accepted' });
+    script.complete = async () => ({ kind: 'acknowledged' });
     expect(await complete(right, '123456')).toBe('pending');
     expect(rail.completions).toHaveLength(2);
     expect(await stored()).toMatchObject({ step: 'completing', completionAttempts: 2 });
@@ -190,7 +190,7 @@ describe('of one collection, over all replicas', () => {
     await eventually(() => expect(rail.completions).toHaveLength(1));
     expect(await complete(fast, '123456')).toBe('SERVICE UNAVAILABLE');
     expect(rail.completions).toHaveLength(1);
-    answered.resolve({ kind: 'accepted' });
+    answered.resolve({ kind: 'acknowledged' });
     expect(await first).toBe('pending');
   });
 
@@ -270,7 +270,7 @@ test('no OTP is found anywhere in the database', async () => {
   const { complete } = await initiated('secret');
   script.complete = async (otpCode) => ({ kind: 'refused', reason: `otp ${otpCode} is wrong` });
   expect(await complete(left, '918273')).toBe('OTP *** IS WRONG');
-  script.complete = async () => ({ kind: 'accepted' });
+  script.complete = async () => ({ kind: 'acknowledged' });
   expect(await complete(right, '918274')).toBe('pending');
   const everything = await Promise.all(
     (await left.db.collections()).map((collection) => collection.find().toArray()),

@@ -158,7 +158,7 @@ const descriptions: Readonly<Partial<Record<CollectionStateRefusal, string>>> = 
   'collection.completions_exceeded': 'it was passed on ten times: wait for the webhook',
 };
 
-/** The answer to a completion that did not get the lock: the same as for an earlier one that the rail accepted, or why not. */
+/** The answer to a completion that did not get the lock: the same as for an earlier one that the rail acknowledged, or why not. */
 async function answerWithoutLock(
   deps: CompleterDeps,
   { applied, waited }: CompletionLock,
@@ -168,7 +168,7 @@ async function answerWithoutLock(
   if (!applied || !refusal)
     return refuse({ reason: 'SERVICE UNAVAILABLE', reference, description: NOT_PASSED_ON });
   const { collection } = applied;
-  // The rail has accepted an earlier one; a repetition changes nothing and gets the same answer.
+  // The rail has acknowledged an earlier one; a repetition changes nothing and gets the same answer.
   if (refusal === 'collection.completing') return accept(collection);
   if (refusal === 'collection.closed' && waited && collection.status === 'COMPLETED')
     return accept(collection);
@@ -294,5 +294,5 @@ function outcomeOf(
   if (result?.kind === 'notSent') return 'not sent';
   if (!answer.ok) return answer.refusal.reason;
   if (result?.kind === 'refused') return result.reason;
-  return result?.kind === 'accepted' ? 'accepted' : 'unclear';
+  return result?.kind === 'acknowledged' ? 'acknowledged' : 'unclear';
 }

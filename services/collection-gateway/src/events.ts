@@ -35,10 +35,10 @@ export function eventOf(
 ): OutgoingEvent | undefined {
   const to = address(after, causationId);
   switch (domainEvent.kind) {
-    case 'initiationAccepted':
+    case 'initiationAcknowledged':
     case 'initiationUnclear':
     case 'requeued':
-    case 'completionAccepted':
+    case 'completionAcknowledged':
     case 'completionRefused':
     case 'completionReturned':
       return undefined;

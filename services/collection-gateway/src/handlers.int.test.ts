@@ -29,7 +29,7 @@ type Fact = Exclude<TopicEvent<'collectionFacts'>, { readonly type: 'pesewa.rail
 const ids = createIds(systemClock, systemRandom);
 const demo = merchantWith('demo');
 const script: { initiate: (reference: string) => Promise<InitiationResult> } = {
-  initiate: async () => ({ kind: 'accepted', redirectionUrl: '' }),
+  initiate: async () => ({ kind: 'acknowledged', redirectionUrl: '' }),
 };
 const rail = createTestRail({ initiate: (reference) => script.initiate(reference) });
 let config: TestConfig;
@@ -176,7 +176,7 @@ test('an unclear initiation that the rail does not know goes out again under the
   await publish(fact(reference, 'notFound', { polledAtMs: graceEndsAtMs - 1 }));
   await untilApplied();
   expect(await rowOf(reference)).toMatchObject({ step: 'unknown' });
-  script.initiate = async () => ({ kind: 'accepted', redirectionUrl: '' });
+  script.initiate = async () => ({ kind: 'acknowledged', redirectionUrl: '' });
   await publish(fact(reference, 'notFound', { polledAtMs: graceEndsAtMs }));
   await eventually(async () =>
     expect(await rowOf(reference)).toMatchObject({ step: 'awaitingOtp', attempts: 2 }),

@@ -14,7 +14,7 @@ let config: TestConfig;
 const scopes: TestScope[] = [];
 const demo = merchantWith('demo');
 const outage: InitiationResult = { kind: 'notSent', why: 'circuit open', retryAfterMs: 20 };
-const works: InitiationResult = { kind: 'accepted', redirectionUrl: '' };
+const works: InitiationResult = { kind: 'acknowledged', redirectionUrl: '' };
 const script: { answer: InitiationResult } = { answer: works };
 const rail = createTestRail({ initiate: async () => script.answer });
 

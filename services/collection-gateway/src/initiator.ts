@@ -70,7 +70,7 @@ export function createInitiate(deps: InitiatorDeps): InitiateCollection {
     );
     return {
       collection: applied?.collection ?? collection,
-      redirectionUrl: result.kind === 'accepted' ? result.redirectionUrl : '',
+      redirectionUrl: result.kind === 'acknowledged' ? result.redirectionUrl : '',
     };
   };
 }
@@ -157,7 +157,7 @@ function outcomeOf(result: InitiationResult, nowMs: number): InitiationOutcome {
       return { kind: 'notSent', retryAtMs: nowMs + result.retryAfterMs };
     case 'failed':
       return { kind: 'failed', reason: result.reason };
-    case 'accepted':
+    case 'acknowledged':
     case 'unknown':
       return { kind: result.kind };
     default:

@@ -4,16 +4,12 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { CollectionStore } from './store.ts';
 
 /** The counters of collections; no label holds text of merchants, customers or rails. */
-export interface GatewayMetrics {
-  /** Counts a well-formed payin as accepted, or by its refusal. */
-  readonly payin: (operatorCode: string, outcome: string) => void;
-  /** Counts a completion of a known collection by the rail's or our own answer. */
-  readonly completion: (operatorCode: string, outcome: string) => void;
-}
+export type GatewayMetrics = ReturnType<typeof createMetrics>;
 
 const OUTCOMES: ReadonlySet<string> = new Set([
   ...Object.keys(collectionRefusals),
-  'accepted',
+  'ok',
+  'acknowledged',
   'repeated',
   'unclear',
   'not sent',
@@ -21,16 +17,12 @@ const OUTCOMES: ReadonlySet<string> = new Set([
 const COUNT_TIMEOUT_MS = 1_000;
 
 /** Registers the metrics of the gateway. */
-export function createMetrics(
-  registry: Registry,
-  store: Pick<CollectionStore, 'collection'>,
-  clock: Clock,
-): GatewayMetrics {
+export function createMetrics(registry: Registry, store: Pick<CollectionStore, 'collection'>, clock: Clock) {
   const registers = [registry];
   const labelNames = ['mobile_operator', 'outcome'] as const;
   const payins = new Counter({
     name: 'payins_total',
-    help: 'Well-formed payins, by mobile operator and outcome: accepted, or the reason of the refusal.',
+    help: 'Well-formed payins, by mobile operator and outcome: ok, or the reason of the refusal.',
     labelNames,
     registers,
   });
@@ -53,8 +45,10 @@ export function createMetrics(
     outcome: OUTCOMES.has(outcome) ? outcome : 'refused by the rail',
   });
   return {
-    payin: (operatorCode, outcome) => payins.inc(labels(operatorCode, outcome)),
-    completion: (operatorCode, outcome) => completions.inc(labels(operatorCode, outcome)),
+    /** Counts a well-formed payin as `ok`, or by its refusal. */
+    payin: (operatorCode: string, outcome: string) => payins.inc(labels(operatorCode, outcome)),
+    /** Counts a completion of a known collection by the rail's or our own answer. */
+    completion: (operatorCode: string, outcome: string) => completions.inc(labels(operatorCode, outcome)),
   };
 }
 

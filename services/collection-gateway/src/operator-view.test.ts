@@ -59,7 +59,7 @@ it('shows a collection’s state, its attempt and its completions, and names no 
     completions: 1,
     completionClosed: false,
     steps: [
-      { what: 'accepted by the rail', attempt: 1 },
+      { what: 'acknowledged by the rail', attempt: 1 },
       { what: 'completion 1 requested', attempt: 1 },
       { what: 'completion 1 refused by the rail', attempt: 1 },
     ],

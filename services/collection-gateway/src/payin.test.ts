@@ -78,7 +78,7 @@ describe('payin', () => {
 
   it("by link answers the rail's link", async () => {
     const gateway = openGateway();
-    gateway.rail.script.initiation = { kind: 'accepted', redirectionUrl: 'https://pay.example/1' };
+    gateway.rail.script.initiation = { kind: 'acknowledged', redirectionUrl: 'https://pay.example/1' };
     const { body } = await gateway.send({ path: 'payin', body: payinBody({ operatorCode: 'GMWAV' }) });
     expect(body).toMatchObject({
       paymentCompletionRequired: false,
@@ -101,13 +101,13 @@ describe('payin', () => {
 
   it('is pending where the rail takes too long, and still records what it says later', async () => {
     const gateway = openGateway();
-    const late = Promise.withResolvers<{ kind: 'accepted'; redirectionUrl: string }>();
+    const late = Promise.withResolvers<{ kind: 'acknowledged'; redirectionUrl: string }>();
     gateway.rail.script.initiation = late.promise;
     gateway.expireDeadlines();
     const answer = await gateway.send({ path: 'payin', body: payinBody() });
     expect(answer).toMatchObject({ status: 200, body: { responseDetails: pending, ...awaitingOtp } });
     expect(onlyStored(gateway)?.step).toBe('initiating');
-    late.resolve({ kind: 'accepted', redirectionUrl: '' });
+    late.resolve({ kind: 'acknowledged', redirectionUrl: '' });
     await gateway.answerDeadline[Symbol.asyncDispose]();
     expect(onlyStored(gateway)?.step).toBe('awaitingOtp');
   });

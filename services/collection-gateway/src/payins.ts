@@ -67,7 +67,7 @@ export function createPayins(deps: PayinDeps): AcceptCollection {
   };
   return async (merchant, form, traceparent) => {
     const taken = await take(merchant, form, traceparent);
-    deps.metrics.payin(form.content.operatorCode, taken.ok ? 'accepted' : taken.refusal.reason);
+    deps.metrics.payin(form.content.operatorCode, taken.ok ? 'ok' : taken.refusal.reason);
     return taken;
   };
 }

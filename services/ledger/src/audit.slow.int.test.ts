@@ -46,7 +46,7 @@ beforeAll(async () => {
     { ...ended, reference: 'po-3', status: 'REVERSED' },
     { ...payout, reference: 'po-4', status: 'INITIALIZED', step: 'submitted' },
     { ...ended, reference: 'po-5', status: 'FAILED', amount: 9_000n },
-    { ...payout, reference: 'po-6', status: 'INITIALIZED', step: 'accepted' },
+    { ...payout, reference: 'po-6', status: 'INITIALIZED', step: 'awaitingHold' },
   ]);
   await books.collections.collection('collections').insertMany([
     { ...collected, status: 'COMPLETED', step: 'ended' },
@@ -139,7 +139,7 @@ describe('the audit of a real database', () => {
       for (let index = 0; isAuditing; index += 1) {
         const reference = `po-live-${index}`;
         const live = { ...payout, reference, amount: 1n, fee: 0n };
-        await payouts.insertOne({ ...live, status: 'INITIALIZED', step: 'accepted' });
+        await payouts.insertOne({ ...live, status: 'INITIALIZED', step: 'awaitingHold' });
         await books.apply({ ...hold, ...live }, { ...fund, reference: `cm-live-${index}`, amount: 5n });
         await payouts.updateOne({ reference }, { $set: { status: 'COMPLETED', step: 'ended' } });
         await books.apply({ ...capture, ...live });

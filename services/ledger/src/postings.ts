@@ -35,16 +35,18 @@ export function createPostings(deps: {
   return {
     post: async (instructions, topic, transaction) => {
       // Read in the transaction: the other topics write to the same wallets, and a conflict must rerun all of this.
-      const fold = async (trusting: boolean) => {
-        const readSet = readSetOf(instructions, trusting);
+      const fold = async (assumesNew: boolean) => {
+        const readSet = readSetOf(instructions, assumesNew);
         const { snapshot, newestMs } = await store.read(readSet, transaction.session);
         return { newestMs, snapshot, folded: foldInstructions(snapshot, instructions, deps.policy) };
       };
       // Payouts are nearly always new: looking each up first costs the database more than discovering a rare repetition
       // late.
-      const trusting = transaction.isRetry ? undefined : await fold(true);
+      const optimistic = transaction.isRetry ? undefined : await fold(true);
       const { folded, newestMs, snapshot } =
-        trusting && provesItself(instructions, trusting.folded.outcomes) ? trusting : await fold(false);
+        optimistic && provesHoldsNew(instructions, optimistic.folded.outcomes)
+          ? optimistic
+          : await fold(false);
       const chain = `${topic}/${transaction.partition}`;
       // Not before the newest posting of any wallet, which a process whose clock is ahead may have written.
       const atMs = Math.max(deps.clock.nowMs(), newestMs);
@@ -83,15 +85,15 @@ export function createPostings(deps: {
  * Whether the write itself proves that all holds assumed to be new are new: each then writes a posting whose id can
  * exist once. A hold that writes none, because it is refused or parked, must be looked up.
  */
-function provesItself(instructions: readonly Instruction[], outcomes: readonly Outcome[]): boolean {
+function provesHoldsNew(instructions: readonly Instruction[], outcomes: readonly Outcome[]): boolean {
   return outcomes.every((outcome, index) => {
     if (instructions[index]?.kind !== 'hold' || outcome.kind === 'alreadyApplied') return true;
     return outcome.kind === 'posted' && outcome.domainEvent.kind === 'holdPlaced';
   });
 }
 
-/** What must be read for the instructions; `trusting` assumes that a hold is not placed yet. */
-export function readSetOf(instructions: readonly Instruction[], trusting: boolean): ReadSet {
+/** What must be read for the instructions; if `assumesNew`, no hold is looked up: each is taken for one that is not placed yet. */
+export function readSetOf(instructions: readonly Instruction[], assumesNew: boolean): ReadSet {
   const wallets = new Set<string>();
   const postingIds = new Set<string>();
   const refusableIds = new Set<string>();
@@ -99,7 +101,7 @@ export function readSetOf(instructions: readonly Instruction[], trusting: boolea
     if ('merchantId' in instruction) wallets.add(walletKeyOf(instruction.merchantId, instruction.currency));
     if (topicOf(instruction.kind) === 'payouts') {
       refusableIds.add(postingId({ reference: instruction.reference, kind: 'hold' }));
-      if (trusting && instruction.kind === 'hold') continue;
+      if (assumesNew && instruction.kind === 'hold') continue;
       for (const id of holdPostingIds(instruction)) postingIds.add(id);
       continue;
     }

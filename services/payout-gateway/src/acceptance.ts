@@ -35,13 +35,6 @@ interface Refused {
   readonly refusal: RequestRefusal;
 }
 
-/** Accepts payouts, and makes refusals certain (ADR 87). */
-interface PayoutAcceptance {
-  readonly accept: (candidate: Candidate) => Promise<Acceptance>;
-  /** Gives the refusal, unless the reference was accepted meanwhile. */
-  readonly refuse: (refused: Refused) => Promise<Acceptance>;
-}
-
 /** The refusal of a request whose repetition was refused while it was under way; it may be sent once more. */
 export const overtakenRefusal: RequestRefusal = {
   code: 'unavailable',
@@ -96,7 +89,7 @@ export function keyOf({ merchantId, order }: Pick<Payout, 'merchantId' | 'order'
  * Merchants with a daily limit share separate transactions, so that only they pay for reading and for conflicts over
  * the documents that count the day.
  */
-export function createAcceptance(deps: AcceptanceDeps): PayoutAcceptance {
+export function createAcceptance(deps: AcceptanceDeps) {
   // A payout may wait for a batch that reserves the same reference; payouts of other merchants must not wait with it.
   const ownerOf = (item: Candidate | Refused) => keyOfItem(item).merchantId;
   const unlimited = deps.messaging.groupCommit<Candidate | Refused, Acceptance>(
@@ -110,7 +103,9 @@ export function createAcceptance(deps: AcceptanceDeps): PayoutAcceptance {
     { ownerOf },
   );
   return {
-    accept: (candidate) => (candidate.limits.length === 0 ? unlimited : counted).submit(candidate),
+    accept: (candidate: Candidate): Promise<Acceptance> =>
+      (candidate.limits.length === 0 ? unlimited : counted).submit(candidate),
+    /** Gives the refusal, unless the reference was accepted meanwhile. */
     refuse: unlimited.submit,
   };
 }

@@ -21,8 +21,8 @@ import { createOpenApiDocument } from './openapi.ts';
 import { createPayoutRoutes } from './payout-routes.ts';
 import type { Payouts } from './payouts.ts';
 import { createStatementRoutes } from './statement-routes.ts';
-import type { WhyWaiting } from './waiting.ts';
 import type { WalletStatements } from './wallet-statements.ts';
+import type { WhyWaiting } from './why-waiting.ts';
 
 const ENQUIRIES_PER_MINUTE = 60;
 

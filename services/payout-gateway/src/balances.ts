@@ -19,27 +19,7 @@ interface WalletDocument extends Omit<WalletBalance, 'merchantId' | 'currency'> 
 }
 
 /** The merchants' wallets as far as this service knows: its own projection, which follows the ledger's. */
-export interface Balances {
-  /**
-   * Stores newer balances within a transaction; those of an older sequence are ignored. Of equal sequences the later
-   * event counts: a restored ledger may give a number again, to other balances.
-   */
-  readonly apply: (balances: readonly WalletBalance[], session: ClientSession) => Promise<void>;
-  /** What can be spent in each currency, in minor units; 0 for wallets without a published balance. */
-  readonly available: (
-    merchantId: string,
-    currencies: readonly string[],
-  ) => Promise<ReadonlyMap<string, bigint>>;
-  /**
-   * Whether the wallet seems to have the amount, in minor units.
-   *
-   * This is early advice: the ledger's hold decides (contract 10.8). If the database can't answer, it is true.
-   */
-  readonly canSpend: (
-    wallet: Pick<WalletBalance, 'merchantId' | 'currency'>,
-    minor: bigint,
-  ) => Promise<boolean>;
-}
+export type Balances = ReturnType<typeof openBalances>;
 
 /** How old a read may be on which `true` is based; `false` is always based on a new one. */
 const POSITIVE_AGE_MS_MAX = 250;
@@ -51,10 +31,15 @@ export function openBalances(deps: {
   readonly db: Db;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
-}): Balances {
+}) {
   const wallets = deps.db.collection<WalletDocument>('wallets');
   return {
-    apply: (balances, session) => applyNewest(wallets, balances, session),
+    /**
+     * Stores newer balances within a transaction; those of an older sequence are ignored. Of equal sequences the later
+     * event counts: a restored ledger may give a number again, to other balances.
+     */
+    apply: (balances: readonly WalletBalance[], session: ClientSession) =>
+      applyNewest(wallets, balances, session),
     ...createBalanceReader({
       ...deps,
       load: async (ids) => {
@@ -75,7 +60,7 @@ export function createBalanceReader(deps: {
   readonly load: (ids: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn'>;
-}): Omit<Balances, 'apply'> {
+}) {
   const { clock, logger } = deps;
   // The server's own time limit does not help if the server itself stalls.
   const read = shareReads((ids) => withDeadline(deps.load(ids), READ_TIMEOUT_MS, clock));
@@ -83,14 +68,26 @@ export function createBalanceReader(deps: {
     max: KNOWN_MAX,
   });
   return {
-    available: async (merchantId, currencies) => {
+    /** What can be spent in each currency, in minor units; 0 for wallets without a published balance. */
+    available: async (
+      merchantId: string,
+      currencies: readonly string[],
+    ): Promise<ReadonlyMap<string, bigint>> => {
       const ids = currencies.map((currency) => walletKeyOf(merchantId, currency));
       const found = await read(ids);
       return new Map(
         currencies.map((currency) => [currency, found.get(walletKeyOf(merchantId, currency)) ?? 0n]),
       );
     },
-    canSpend: async ({ merchantId, currency }, minor) => {
+    /**
+     * Whether the wallet seems to have the amount, in minor units.
+     *
+     * This is early advice: the ledger's hold decides (contract 10.8). If the database can't answer, it is true.
+     */
+    canSpend: async (
+      { merchantId, currency }: Pick<WalletBalance, 'merchantId' | 'currency'>,
+      minor: bigint,
+    ): Promise<boolean> => {
       const id = walletKeyOf(merchantId, currency);
       const nowMs = clock.nowMs();
       const earlier = known.get(id);

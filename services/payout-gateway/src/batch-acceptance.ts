@@ -32,13 +32,6 @@ type BatchKey = Pick<Reservation, 'merchantId' | 'merchantReference' | 'contentH
 
 type Outcome = Result<null, RequestRefusal>;
 
-/** Accepts batches, and makes refusals certain (ADR 87). */
-interface BatchAcceptance {
-  readonly accept: (batch: CandidateBatch) => Promise<Outcome>;
-  /** Gives the refusal, unless the batch was accepted meanwhile. */
-  readonly refuse: (batch: RefusedBatch) => Promise<Outcome>;
-}
-
 /** How many items are prepared, stored or looked up before other requests may run. */
 const ITEMS_PER_STEP = 250;
 
@@ -57,7 +50,7 @@ export async function forEachStep(
  * Accepts batches: each is a transaction of its own, and only one runs at a time, because it is large and single
  * payouts must still get through.
  */
-export function createBatchAcceptance(deps: AcceptanceDeps): BatchAcceptance {
+export function createBatchAcceptance(deps: AcceptanceDeps) {
   const group = deps.messaging.groupCommit<CandidateBatch | RefusedBatch, Outcome>(
     'payouts.accept-batch',
     async (batches, transaction, isRetry) => {
@@ -72,7 +65,11 @@ export function createBatchAcceptance(deps: AcceptanceDeps): BatchAcceptance {
     },
     { itemsMax: 1 },
   );
-  return { accept: group.submit, refuse: group.submit };
+  return {
+    accept: group.submit,
+    /** Gives the refusal, unless the batch was accepted meanwhile. */
+    refuse: group.submit,
+  };
 }
 
 /** The refusal of a batch; its own reference is enough to collide with the same batch. */

@@ -25,7 +25,7 @@ let open: Awaited<ReturnType<typeof openAll>>;
 const scopes: TestScope[] = [];
 const loops: AsyncDisposable[] = [];
 
-/** A replica with its loops and its operator API; its rail accepts everything. */
+/** A replica with its loops and its operator API; its rail acknowledges everything. */
 async function openAll() {
   const scope = openTestScope(config);
   scopes.push(scope);
@@ -41,7 +41,7 @@ async function openAll() {
   });
   const submit = async ({ reference }: { readonly reference: string }) => {
     asked.add(reference);
-    return { kind: 'accepted' } as const;
+    return { kind: 'acknowledged' } as const;
   };
   const submitter = startSubmitter({
     ...replica,
@@ -113,7 +113,7 @@ describe('a payout is cancelled or sent, never both (invariant P15)', () => {
     }
     const references = answers.map(({ reference }) => reference);
     await eventually(async () => {
-      const step = { $in: ['accepted', 'held', 'submitting'] as const };
+      const step = { $in: ['awaitingHold', 'held', 'submitting'] as const };
       const unsettled = await open.store.collection.countDocuments({ reference: { $in: references }, step });
       expect(unsettled).toBe(0);
     });
@@ -134,7 +134,7 @@ describe('a payout is cancelled or sent, never both (invariant P15)', () => {
     const reference = await open.accepted('early');
     const answered = await open.post({ merchant: 'demo', reference: 'early' });
     expect(answered.status).toBe(202);
-    expect(await answered.json()).toMatchObject({ status: 'INITIALIZED', step: 'accepted' });
+    expect(await answered.json()).toMatchObject({ status: 'INITIALIZED', step: 'awaitingHold' });
     expect(await endsOf([reference])).toEqual([]);
     await open.apply(reference, { kind: 'confirmHold', nowMs: 0 });
     expect(await open.recordOf(reference)).toMatchObject({

@@ -21,7 +21,7 @@ describe('a payout that is claimed by the write that makes it due', () => {
       isQuiet: true,
       submit: async (order) => {
         seen = await submitters.store.collection.findOne({ reference: order.reference });
-        return { kind: 'accepted' };
+        return { kind: 'acknowledged' };
       },
     });
     const reference = await submitters.hold(accepted);
@@ -35,7 +35,7 @@ describe('a payout that is claimed by the write that makes it due', () => {
     expect(attemptedAt?.getTime()).toBeGreaterThanOrEqual(beforeMs);
     // Nothing else is done with it while its call may be in progress.
     expect(dueAt?.getTime()).toBeGreaterThanOrEqual(beforeMs + 45_000);
-    const command = { kind: 'recordAttempt', attempt: 1, outcome: { kind: 'accepted' } };
+    const command = { kind: 'recordAttempt', attempt: 1, outcome: { kind: 'acknowledged' } };
     expect(recorded).toMatchObject([{ reference, command, known: { step: 'submitting', version: 3n } }]);
     expect(other.asked).toEqual([]);
   });
@@ -47,7 +47,7 @@ describe('a payout that is claimed by the write that makes it due', () => {
       concurrencyMax: 2,
       submit: () => answered.promise,
     });
-    submitters.defer(() => answered.resolve({ kind: 'accepted' }));
+    submitters.defer(() => answered.resolve({ kind: 'acknowledged' }));
     const singles = await Promise.all(Array.from({ length: 4 }, () => submitters.hold(accepted)));
     const item = await submitters.hold({ ...accepted, batchReference: 'ba-1', queue: 'batch' });
     await submitters.makeDue(submitter, [...singles, item]);
@@ -56,7 +56,7 @@ describe('a payout that is claimed by the write that makes it due', () => {
     expect(
       await submitters.store.collection.countDocuments({ step: 'held', claim: { $exists: false } }),
     ).toBe(2);
-    answered.resolve({ kind: 'accepted' });
+    answered.resolve({ kind: 'acknowledged' });
     submitter.wake();
     await eventually(() => expect(asked.toSorted()).toEqual([...singles, item].toSorted()));
   });
@@ -122,7 +122,7 @@ describe('a payout that is claimed by the write that makes it due', () => {
     });
     await expect(failing).rejects.toThrow('refused');
     expect(await submitters.store.collection.findOne({ reference })).toMatchObject({
-      step: 'accepted',
+      step: 'awaitingHold',
       attempts: 0,
     });
     expect(asked).toEqual([]);
@@ -134,14 +134,14 @@ describe('a payout that is claimed by the write that makes it due', () => {
     const reference = await submitters.hold(accepted);
     await submitters.makeDue(submitter, [reference]);
     const closed = submitters.stop();
-    answered.resolve({ kind: 'accepted' });
+    answered.resolve({ kind: 'acknowledged' });
     await closed;
     expect(recorded).toMatchObject([{ reference, command: { attempt: 1 } }]);
   });
 
   it('may wait for its turn, as many as were sent in the last second; a process that is ending gives those back', async () => {
     const answered = Promise.withResolvers<SubmissionResult>();
-    const answers = [{ kind: 'accepted' } as const, { kind: 'accepted' } as const];
+    const answers = [{ kind: 'acknowledged' } as const, { kind: 'acknowledged' } as const];
     const { asked, recorded, submitter } = submitters.start({
       isQuiet: true,
       isFrozen: true,
@@ -160,11 +160,11 @@ describe('a payout that is claimed by the write that makes it due', () => {
     expect(asked).toHaveLength(4);
     const closed = submitters.stop();
     await new Promise(setImmediate);
-    answered.resolve({ kind: 'accepted' });
+    answered.resolve({ kind: 'acknowledged' });
     await closed;
     expect(asked).toHaveLength(4);
     const outcomes = recorded.slice(2).map(({ command }) => 'outcome' in command && command.outcome.kind);
-    expect(outcomes.filter((kind) => kind === 'accepted')).toHaveLength(2);
+    expect(outcomes.filter((kind) => kind === 'acknowledged')).toHaveLength(2);
     expect(outcomes.filter((kind) => kind === 'notSent')).toHaveLength(2);
   });
 });

@@ -26,8 +26,8 @@ import { createPayouts, type Payouts, type RequestDeps } from './payouts.ts';
 import { openListingStore, openProcessors, type Processors } from './processors.ts';
 import { openPayoutStore, type PayoutStore } from './store.ts';
 import { type Submitter, startSubmitter } from './submitter.ts';
-import { createWhyWaiting } from './waiting.ts';
 import { openWalletStatements } from './wallet-statements.ts';
+import { createWhyWaiting } from './why-waiting.ts';
 
 type Scope = ServiceScope<z.output<typeof settings>>;
 

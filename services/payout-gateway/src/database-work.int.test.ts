@@ -19,7 +19,7 @@ beforeAll(async () => {
   await openLedger(closers.use(openTestScope(config)));
   const answer = async (reference: string) => {
     await beforeAnswer(reference);
-    return { kind: 'accepted' } as const;
+    return { kind: 'acknowledged' } as const;
   };
   const crashPoint = (point: string) => {
     if (point === 'payouts.outcome.after-commit') answersRecorded += 1;

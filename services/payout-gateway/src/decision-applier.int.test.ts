@@ -115,13 +115,13 @@ describe('what people decide while an attempt is under way', () => {
     if (!left) throw new Error('no replica');
     const reference = await submitting(left, 'answered', 600_000);
     await apply(left, reference, decided('failed'));
-    const outcome = { kind: 'accepted' } as const;
+    const outcome = { kind: 'acknowledged' } as const;
     await apply(left, reference, { kind: 'recordAttempt', attempt: 1, outcome });
     const recordOf = () => left.store.collection.findOne({ reference });
     // The reconciler reads it, also after the end.
-    expect(await recordOf()).toMatchObject({ step: 'submitted', acceptedByRail: true });
+    expect(await recordOf()).toMatchObject({ step: 'submitted', acknowledgedByRail: true });
     expect(await endsOf(reference)).toEqual([]);
     await apply(left, reference, decided('completed'));
-    expect(await recordOf()).toMatchObject({ status: 'COMPLETED', acceptedByRail: true });
+    expect(await recordOf()).toMatchObject({ status: 'COMPLETED', acknowledgedByRail: true });
   });
 });

@@ -1,5 +1,5 @@
 import type { Clock, Ids } from '@pesewa/kernel';
-import { type Loop, type Messaging, startClaimLoop } from '@pesewa/messaging';
+import { type Messaging, startClaimLoop } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
 import type { CausedCommand, Payouts } from './payouts.ts';
 import type { Payout, PayoutStore } from './store.ts';
@@ -22,10 +22,7 @@ interface DecisionApplierDeps {
 }
 
 /** The loop, and the transactions in which people's decisions end payouts. */
-export interface DecisionApplier extends Loop {
-  /** Applies a command of an operator; gives the payout if it was changed. */
-  readonly apply: (command: CausedCommand) => Promise<Payout | undefined>;
-}
+export type DecisionApplier = ReturnType<typeof startDecisionApplier>;
 
 /**
  * Ends payouts that people decided while an attempt was in progress, once the attempt must be over without an answer;
@@ -33,7 +30,7 @@ export interface DecisionApplier extends Loop {
  *
  * It asks no rail and needs none, so the payouts of a removed rail end here too.
  */
-export function startDecisionApplier(deps: DecisionApplierDeps): DecisionApplier {
+export function startDecisionApplier(deps: DecisionApplierDeps) {
   const ends = deps.messaging.groupCommit<CausedCommand, Payout | undefined>(
     'payouts.decided',
     async (commands, transaction) => {
@@ -58,5 +55,9 @@ export function startDecisionApplier(deps: DecisionApplierDeps): DecisionApplier
       await ends.submit({ reference, causationId: null, command });
     },
   });
-  return { ...loop, apply: ends.submit };
+  return {
+    ...loop,
+    /** Applies a command of an operator; gives the payout if it was changed. */
+    apply: ends.submit,
+  };
 }

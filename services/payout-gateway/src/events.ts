@@ -63,7 +63,7 @@ export function eventOf(
     case 'lapsed':
       return undefined;
     case 'submitted': {
-      const answer = domainEvent.answer === 'accepted' ? 'accepted' : 'unknown';
+      const answer = domainEvent.answer === 'acknowledged' ? 'acknowledged' : 'unknown';
       const payload = {
         ...common,
         attempt: after.attempts,

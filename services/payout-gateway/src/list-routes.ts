@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import { batchListParameters, listOperations, payoutListParameters } from './list-operations.ts';
 import { viewLookedUp } from './payout-operations.ts';
 import type { Payout, PayoutStore, Reservation } from './store.ts';
-import type { WhyWaiting } from './waiting.ts';
+import type { WhyWaiting } from './why-waiting.ts';
 
 /** The dependencies of the lists. */
 export interface ListDeps {

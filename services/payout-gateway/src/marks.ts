@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 /** What is known of a database beside its payouts; times are by the database's own clock. */
 export type Marks = ReturnType<typeof marksOf>;
 
-const CURRENT = 'complete';
+const CURRENT = 'current';
 
 /** The {@link Marks} of a database. */
 export function marksOf(db: Db) {

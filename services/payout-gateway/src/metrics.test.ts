@@ -36,7 +36,7 @@ it('counts payouts and batches by what became of them', async () => {
   for (const index of [0, 1, 2]) await request(index);
   await count('batch', async () => accept(null))();
   const text = await registry.metrics();
-  expect(text).toContain('payout_requests_total{kind="single",outcome="accepted"} 2');
+  expect(text).toContain('payout_requests_total{kind="single",outcome="ok"} 2');
   expect(text).toContain('payout_requests_total{kind="single",outcome="overLimit"} 1');
-  expect(text).toContain('payout_requests_total{kind="batch",outcome="accepted"} 1');
+  expect(text).toContain('payout_requests_total{kind="batch",outcome="ok"} 1');
 });

@@ -45,8 +45,8 @@ export function gaugeOldestHeld(options: {
 }
 
 /**
- * Registers `payout_requests_total`; gives the function that counts a request as accepted, repeated, or by its
- * refusal's code.
+ * Registers `payout_requests_total`; gives the function that counts a request as `ok`, which repetitions of an accepted
+ * one are too, or by its refusal's code.
  */
 export function countRequests(
   registry: Registry,
@@ -56,14 +56,14 @@ export function countRequests(
 ) => typeof request {
   const requests = new Counter({
     name: 'payout_requests_total',
-    help: 'Well-formed payouts and batches, by outcome: accepted, which includes repetitions, or the code of the refusal.',
+    help: 'Well-formed payouts and batches, by outcome: ok, which repetitions of accepted ones are too, or the code of the refusal.',
     labelNames: ['kind', 'outcome'],
     registers: [registry],
   });
   return (kind, request) =>
     async (...parameters) => {
       const answered = await request(...parameters);
-      requests.inc({ kind, outcome: answered.ok ? 'accepted' : answered.refusal.code });
+      requests.inc({ kind, outcome: answered.ok ? 'ok' : answered.refusal.code });
       return answered;
     };
 }

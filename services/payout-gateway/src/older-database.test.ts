@@ -166,7 +166,7 @@ it('brings back what was forgotten, brings forward what is older, and then start
   const known = world({ topic: [...topic, unknown, ...topic], records: { 'po-2': 1n } });
   await recoverPayouts(known.given);
   expect(known.back.map(({ reference }) => reference)).toEqual(['po-1', 'po-3']);
-  expect(known.back[0]).toMatchObject({ recipientKnown: false, step: 'accepted' });
+  expect(known.back[0]).toMatchObject({ recipientKnown: false, step: 'awaitingHold' });
   expect(known.versions.get('po-2')).toBe(2n);
   expect(known.seen.doubted).toBe(2);
   await using _mark = await requireCurrentDatabase(known.given);

@@ -1,7 +1,7 @@
 import type { PayoutView } from '@pesewa/contracts';
 import { viewPayment } from '@pesewa/payments';
 import type { Payout } from './store.ts';
-import type { WhyWaiting } from './waiting.ts';
+import type { WhyWaiting } from './why-waiting.ts';
 
 /** A payout's state and timeline, with why it ended or, if that is asked for, why it waits; without names, accounts or numbers of people. */
 export function viewPayout(payout: Payout, whyWaiting?: WhyWaiting): PayoutView {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineOperation } from './api-operation.ts';
 import { requestRefusals } from './domain/request.ts';
 import type { Payout } from './store.ts';
-import type { WhyWaiting } from './waiting.ts';
+import type { WhyWaiting } from './why-waiting.ts';
 
 const submitted = {
   transactionStatus: 'INITIALIZED',

@@ -4,7 +4,7 @@ import { currentTraceparent, type Logger, readJsonBody } from '@pesewa/runtime';
 import { Hono } from 'hono';
 import { payoutOperations, viewAccepted, viewLookedUp } from './payout-operations.ts';
 import type { Payouts } from './payouts.ts';
-import type { WhyWaiting } from './waiting.ts';
+import type { WhyWaiting } from './why-waiting.ts';
 
 /** The largest body of a single payout. */
 const SINGLE_BYTES_MAX = 16_384;

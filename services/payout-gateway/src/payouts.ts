@@ -13,9 +13,8 @@ import {
   newPayout,
 } from './acceptance.ts';
 import { type AdmissionDeps, admit } from './admission.ts';
-import { describe } from './domain/describe.ts';
 import { type PayoutCommand, type PayoutRefusal, payoutDecider } from './domain/payout.ts';
-import { keepCompletion } from './domain/payout-state.ts';
+import { describe, keepCompletion } from './domain/payout-state.ts';
 import { normaliseRequest, type RequestRefusal } from './domain/request.ts';
 import { eventOf } from './events.ts';
 import type { Payout, PayoutChange, ReferenceUse } from './store.ts';
@@ -44,24 +43,7 @@ export type ClaimDue = (
 ) => readonly PayoutChange[];
 
 /** The payout gateway's use cases: accepts, shows and advances payouts. */
-export interface Payouts {
-  /**
-   * Accepts a payout once. The same order again gives the same record; different content is refused (contract 10.3).
-   */
-  readonly request: (
-    merchant: Merchant,
-    request: SinglePayoutRequest,
-    /** The `traceparent` of the request, unchanged. */
-    traceparent?: string,
-  ) => Promise<Result<Payout, RequestRefusal>>;
-  readonly find: (merchantId: string, reference: string) => Promise<Payout | undefined>;
-  /** Applies commands within a transaction: loads, decides in order, saves, emits. Gives the payouts that changed. */
-  readonly apply: (
-    commands: readonly CausedCommand[],
-    transaction: Transaction,
-    options?: ApplyOptions,
-  ) => Promise<readonly Payout[]>;
-}
+export type Payouts = ReturnType<typeof createPayouts>;
 
 /** The dependencies of requests for payouts, single or in batches: first they are admitted, then accepted. */
 export type RequestDeps = AdmissionDeps & AcceptanceDeps;
@@ -71,12 +53,20 @@ interface PayoutsDeps extends RequestDeps {
 }
 
 /** Builds {@link Payouts}. */
-export function createPayouts(deps: PayoutsDeps): Payouts {
+export function createPayouts(deps: PayoutsDeps) {
   const { store } = deps;
   const acceptance = createAcceptance(deps);
 
   return {
-    request: async (merchant, request, traceparent) => {
+    /**
+     * Accepts a payout once. The same order again gives the same record; different content is refused (contract 10.3).
+     * `traceparent` is that of the request, unchanged.
+     */
+    request: async (
+      merchant: Merchant,
+      request: SinglePayoutRequest,
+      traceparent?: string,
+    ): Promise<Result<Payout, RequestRefusal>> => {
       const arrivedAtMs = deps.clock.nowMs();
       const order = normaliseRequest(request);
       if (!order.ok) return order;
@@ -106,7 +96,12 @@ export function createPayouts(deps: PayoutsDeps): Payouts {
       return resultOf(await acceptance.accept({ payout, limits, arrivedAtMs }), contentHash);
     },
     find: store.find,
-    apply: (commands, transaction, options) => applyCommands(deps, commands, transaction, options),
+    /** Applies commands within a transaction: loads, decides in order, saves, emits. Gives the payouts that changed. */
+    apply: (
+      commands: readonly CausedCommand[],
+      transaction: Transaction,
+      options?: ApplyOptions,
+    ): Promise<readonly Payout[]> => applyCommands(deps, commands, transaction, options),
   };
 }
 

@@ -11,12 +11,7 @@ export type PayoutDestination = Omit<RouteQuery, 'channel'> & Partial<Pick<Route
 /**
  * The processors of all rails: cached in memory, refreshed in the background, and served stale while a rail is down.
  */
-export interface Processors extends AsyncDisposable {
-  /** The union over the rails; undefined if none has ever answered, and empty if none serves the country. */
-  readonly list: (country: string) => Promise<readonly Processor[] | undefined>;
-  /** The first rail, in configured order, that serves the route and offers the processor. */
-  readonly route: (destination: PayoutDestination) => Promise<Route>;
-}
+export type Processors = Awaited<ReturnType<typeof openProcessors>>;
 
 interface Listing {
   readonly fetchedAtMs: number;
@@ -43,7 +38,7 @@ interface ProcessorsDeps {
 }
 
 /** Loads the last known lists and starts refreshing them; does not wait for any rail. */
-export async function openProcessors(deps: ProcessorsDeps): Promise<Processors> {
+export async function openProcessors(deps: ProcessorsDeps) {
   const cache = createListingCache(deps);
   for (const { country, rail, fetchedAt, processors } of await deps.store.all())
     cache.keep(country, rail, fetchedAt.getTime(), processors);
@@ -62,8 +57,10 @@ export async function openProcessors(deps: ProcessorsDeps): Promise<Processors> 
   };
 
   return {
+    /** The first rail, in configured order, that serves the route and offers the processor. */
     route,
-    list: async (country) => {
+    /** The union over the rails; undefined if none has ever answered, and empty if none serves the country. */
+    list: async (country: string): Promise<readonly Processor[] | undefined> => {
       const serving = servingRails(rails.all, country);
       if (serving.length === 0) return [];
       if (!cache.knowsAny(country, serving)) await cache.waitForFirst(country);

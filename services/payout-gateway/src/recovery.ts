@@ -59,7 +59,7 @@ export async function recoverPayouts(deps: RecoveryDeps): Promise<void> {
   report(`the rails are asked about ${doubted} payouts before any of them is sent`);
 }
 
-/** Without a sign that their rail has accepted them. */
+/** Without a sign that their rail has acknowledged them. */
 const UNSENT: Filter<PayoutDocument> = { status: 'INITIALIZED', step: { $ne: 'submitted' } };
 const WITHOUT_ATTEMPT: Filter<PayoutDocument> = { status: 'INITIALIZED', attemptedAt: { $exists: false } };
 const isHeld = { $eq: ['$step', 'held'] };

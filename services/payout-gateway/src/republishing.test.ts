@@ -1,8 +1,7 @@
 import { idOf, type Transaction } from '@pesewa/messaging';
 import { describe, expect, it } from 'vitest';
-import { describe as describeStep } from './domain/describe.ts';
 import { payoutDecider } from './domain/payout.ts';
-import { keepCompletion, type PayoutDomainEvent } from './domain/payout-state.ts';
+import { describe as describeStep, keepCompletion, type PayoutDomainEvent } from './domain/payout-state.ts';
 import { type OwnEvent, rebuildPayout } from './domain/rebuilt-payout.ts';
 import { acceptedEvent, eventOf } from './events.ts';
 import { republish } from './republishing.ts';
@@ -61,7 +60,7 @@ async function republished(payout: Payout, step = 'end') {
 }
 
 const held = { kind: 'held', dueAtMs: 2_000 } as const;
-const submitted = { kind: 'submitted', answer: 'accepted' } as const;
+const submitted = { kind: 'submitted', answer: 'acknowledged' } as const;
 const completed = { kind: 'completed', railFee: 50n, reason: 'Successful' } as const;
 const paid = { ...completed, reason: 'Paid by the bank' } as const;
 const failed = { kind: 'failed', reason: 'Declined' } as const;

@@ -1,6 +1,6 @@
 import { unreachable } from '@pesewa/kernel';
 import type { OutgoingEvent, Transaction } from '@pesewa/messaging';
-import { describe } from './domain/describe.ts';
+import { describe } from './domain/payout-state.ts';
 import { acceptedEvent, eventOf } from './events.ts';
 import type { Payout, PayoutStore } from './store.ts';
 
@@ -22,7 +22,7 @@ export async function republish(
   for (const payout of payouts) {
     const request = byReference.get(payout.reference);
     // The answer to the hold has come meanwhile, so nothing waits for it any more.
-    if (!request || (request.step === 'hold' && payout.step !== 'accepted')) continue;
+    if (!request || (request.step === 'hold' && payout.step !== 'awaitingHold')) continue;
     for (const event of eventsProvenBy(payout)) transaction.emit(event);
   }
 }
@@ -55,7 +55,7 @@ function laterEvents(payout: Payout): readonly OutgoingEvent[] {
       ];
     }
     case 'INITIALIZED': {
-      const submitted = { kind: 'submitted', answer: 'accepted' } as const;
+      const submitted = { kind: 'submitted', answer: 'acknowledged' } as const;
       // Of one that something has followed, the record no longer has the version and the cause.
       if (timeline.at(-1)?.what !== describe(submitted)) return [];
       return listOf(eventOf(submitted, payout, at(0)));

@@ -125,7 +125,7 @@ it('sends nothing that the rail has ended since the backup that the database was
   }
   await putBack(config, backup);
   await recover();
-  await using gateway = await openGateway(() => ({ kind: 'accepted' }));
+  await using gateway = await openGateway(() => ({ kind: 'acknowledged' }));
   for (const reference of all) {
     const end = paid.includes(reference)
       ? { status: 'COMPLETED', railFee: 3n }
@@ -142,7 +142,7 @@ it('sends nothing that the rail has ended since the backup that the database was
 const answers: Readonly<Record<string, SubmissionResult>> = {
   paid: { kind: 'completed', fee: 3n },
   declined: { kind: 'failed', reason: 'No account' },
-  taken: { kind: 'accepted' },
+  taken: { kind: 'acknowledged' },
   unclear: { kind: 'unknown', why: 'no answer' },
 };
 
@@ -184,7 +184,7 @@ it('knows again what was accepted since the backup, and sends none of it, howeve
   }
   await putBack(config, backup);
   await recover();
-  await using gateway = await openGateway(() => ({ kind: 'accepted' }));
+  await using gateway = await openGateway(() => ({ kind: 'acknowledged' }));
   const statuses = { paid: 'COMPLETED', declined: 'FAILED' } as Readonly<Record<string, string>>;
   for (const [name, reference] of Object.entries(references)) {
     const status = statuses[name] ?? 'INITIALIZED';

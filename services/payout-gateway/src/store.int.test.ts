@@ -256,7 +256,7 @@ test('payouts that may have been sent wait for what their rail says; those at th
   expect(reported).toEqual([reported[0], reported[0]]);
   const anyDate: unknown = expect.any(Date);
   const doubted = { status: 'INITIALIZED', version: 2n, earlierUnclear: true, attempts: 1 };
-  expect(await find(waiting)).toMatchObject({ ...doubted, step: 'accepted', attemptedAt: anyDate });
+  expect(await find(waiting)).toMatchObject({ ...doubted, step: 'awaitingHold', attemptedAt: anyDate });
   const asked = await find(due);
   expect(asked).toMatchObject({ ...doubted, step: 'unknown', attempts: 2, attemptedAt: anyDate });
   expect(asked).not.toHaveProperty('dueAt');

@@ -7,7 +7,6 @@ import {
   type PaymentChange,
   type PaymentDocument,
   type PaymentQuery,
-  type PaymentStore,
   paymentId,
   paymentUpdate,
   type TimelineStep,
@@ -28,7 +27,7 @@ export interface Payout extends PayoutState, PayoutTerms {
   readonly completion?: Completion;
   /** Its people and its rail's own words are erased (ADR 50). */
   readonly erased?: true;
-  /** Its timeline, for operators; it decides nothing but whether the rail's acceptance can be published again. */
+  /** Its timeline, for operators; it decides nothing but whether the rail's acknowledgement can be published again. */
   readonly timeline: readonly TimelineStep[];
 }
 
@@ -66,7 +65,7 @@ export interface PayoutDocument extends PaymentDocument<Payout> {
   readonly causedBy?: string;
   readonly completion?: Completion;
   readonly erased?: true;
-  readonly acceptedByRail?: true;
+  readonly acknowledgedByRail?: true;
   readonly statusReason?: string;
   readonly decided?: DecidedDocument;
   readonly cancelRequestedBy?: string;
@@ -92,24 +91,7 @@ interface ReservationDocument
 type StoredDocument = PayoutDocument | ReservationDocument;
 
 /** The payouts of this service, and what batches reserve among them. */
-export interface PayoutStore extends Omit<PaymentStore<Payout, PayoutDocument>, 'findByMerchantReferences'> {
-  readonly reserve: (reservation: Reservation, session: ClientSession) => Promise<void>;
-  /** The newest batches of a merchant first; undefined if that took too long because too few of many were asked for. */
-  readonly listBatches: (query: BatchQuery) => Promise<readonly Reservation[] | undefined>;
-  /** A batch of the merchant by the merchant's reference, else by ours. */
-  readonly findBatch: (merchantId: string, reference: string) => Promise<Reservation | undefined>;
-  /** What each of the references is used for, by {@link paymentId}; unused ones are left out. */
-  readonly findUses: (
-    keys: readonly PayoutKey[],
-    session?: ClientSession,
-  ) => Promise<ReadonlyMap<string, ReferenceUse>>;
-  /** The versions of these payouts, by our references; those without a record are left out. */
-  readonly findVersions: (references: readonly string[]) => Promise<ReadonlyMap<string, bigint>>;
-  /** When the newest payout was accepted of those that merchants sent to this database; undefined if there is none. */
-  readonly newestAcceptedMs: () => Promise<number | undefined>;
-  /** Which of the references are used, as {@link paymentId}; cheap for many. */
-  readonly findUsedIds: (keys: readonly PayoutKey[], session?: ClientSession) => Promise<ReadonlySet<string>>;
-}
+export type PayoutStore = ReturnType<typeof openPayoutStore>;
 
 /** Which batches are listed; `before` is our reference of one. */
 export type BatchQuery = Omit<PaymentQuery, 'status' | 'batch'>;
@@ -118,7 +100,7 @@ export type BatchQuery = Omit<PaymentQuery, 'status' | 'batch'>;
 export type PayoutChange = PaymentChange<Payout>;
 
 /** Opens the store. */
-export function openPayoutStore(db: Db): PayoutStore {
+export function openPayoutStore(db: Db) {
   const collection = db.collection<PayoutDocument>('payouts');
   const reservations = db.collection<ReservationDocument>('payouts');
   const payments = openPaymentStore({
@@ -131,11 +113,14 @@ export function openPayoutStore(db: Db): PayoutStore {
   });
   return {
     ...payments,
-    reserve: async (reservation, session) => {
+    reserve: async (reservation: Reservation, session: ClientSession) => {
       await reservations.insertOne(toReservationDocument(reservation), { session });
     },
-    listBatches: async (query) => (await listNewest(reservations, 'ba', query))?.map(reservationFrom),
-    findBatch: async (merchantId, reference) => {
+    /** The newest batches of a merchant first; undefined if that took too long because too few of many were asked for. */
+    listBatches: async (query: BatchQuery): Promise<readonly Reservation[] | undefined> =>
+      (await listNewest(reservations, 'ba', query))?.map(reservationFrom),
+    /** A batch of the merchant by the merchant's reference, else by ours. */
+    findBatch: async (merchantId: string, reference: string): Promise<Reservation | undefined> => {
       const _id = paymentId({ merchantId, merchantReference: reference });
       const kind = 'batch';
       const found =
@@ -143,25 +128,35 @@ export function openPayoutStore(db: Db): PayoutStore {
         (await reservations.findOne({ reference, merchantId, kind }));
       return found ? reservationFrom(found) : undefined;
     },
-    findUses: async (keys, session) => {
+    /** What each of the references is used for, by {@link paymentId}; unused ones are left out. */
+    findUses: async (
+      keys: readonly PayoutKey[],
+      session?: ClientSession,
+    ): Promise<ReadonlyMap<string, ReferenceUse>> => {
       const filter: Filter<StoredDocument> = { _id: { $in: keys.map(paymentId) }, ...NOT_REFUSED };
       const found = collection.find<StoredDocument>(filter, {
         ...(session && { session }),
       });
       return new Map((await found.toArray()).map((document) => [document._id, useIn(document)]));
     },
-    findVersions: async (references) => {
+    /** The versions of these payouts, by our references; those without a record are left out. */
+    findVersions: async (references: readonly string[]): Promise<ReadonlyMap<string, bigint>> => {
       const options = { projection: { reference: 1, version: 1 } } as const;
       const found = collection.find({ reference: { $in: references } }, options);
       return new Map((await found.toArray()).map(({ reference, version }) => [reference, version]));
     },
+    /** When the newest payout was accepted of those that merchants sent to this database; undefined if there is none. */
     newestAcceptedMs: async () => {
       // Our references sort by time and are indexed.
       const sent = { reference: /^po-/, 'order.sender': { $ne: null } };
       const newest = { sort: { reference: -1 }, projection: { acceptedAt: 1 } } as const;
       return (await collection.findOne(sent, newest))?.acceptedAt.getTime();
     },
-    findUsedIds: async (keys, session) => {
+    /** Which of the references are used, as {@link paymentId}; cheap for many. */
+    findUsedIds: async (
+      keys: readonly PayoutKey[],
+      session?: ClientSession,
+    ): Promise<ReadonlySet<string>> => {
       const filter = { _id: { $in: keys.map(paymentId) }, ...NOT_REFUSED };
       const options = { projection: { _id: 1 }, ...(session && { session }) };
       return new Set((await collection.find(filter, options).toArray()).map(({ _id }) => _id));
@@ -222,10 +217,10 @@ function toUpdate(after: Payout) {
   return paymentUpdate(after, { ...mutable(after), ...(statusReason !== null && { statusReason }) });
 }
 
-function mutable({ decided, causedBy, acceptedByRail, cancelRequestedBy, completion }: Payout) {
+function mutable({ decided, causedBy, acknowledgedByRail, cancelRequestedBy, completion }: Payout) {
   return {
     ...(completion && { completion }),
-    ...(acceptedByRail && { acceptedByRail }),
+    ...(acknowledgedByRail && { acknowledgedByRail }),
     ...(causedBy !== null && { causedBy }),
     ...(decided !== null && { decided: decidedToDocument(decided) }),
     ...(cancelRequestedBy !== null && { cancelRequestedBy }),
@@ -270,7 +265,7 @@ export function fromDocument(document: PayoutDocument): Payout {
     causedBy: document.causedBy ?? null,
     ...(document.completion && { completion: document.completion }),
     ...(document.erased && { erased: document.erased }),
-    acceptedByRail: document.acceptedByRail ?? false,
+    acknowledgedByRail: document.acknowledgedByRail ?? false,
     statusReason: document.statusReason ?? null,
     recipientKnown: document.order.sender !== null,
     decided: document.decided ? decidedFromDocument(document.decided) : null,

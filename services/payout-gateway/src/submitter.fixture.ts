@@ -15,7 +15,7 @@ const logger = createLogger({ name: 'test', level: 'silent' });
 type Changes = Partial<Omit<PayoutDocument, 'dueAt'>> & { readonly dueAt?: Date | undefined };
 
 /** A payout whose hold is not placed yet. */
-export const accepted = { step: 'accepted', version: 1n, dueAt: undefined } as const;
+export const accepted = { step: 'awaitingHold', version: 1n, dueAt: undefined } as const;
 
 interface Place {
   readonly database: Database;
@@ -121,7 +121,7 @@ function start({ store, database }: Place, options: Options = {}) {
   };
   const submit = async (order: OutgoingPayout): Promise<SubmissionResult> => {
     asked.push(order.reference);
-    return options.submit?.(order) ?? { kind: 'accepted' };
+    return options.submit?.(order) ?? { kind: 'acknowledged' };
   };
   const { isAvailable = () => true, isPaused = () => false, concurrencyMax = 16, isQuiet = false } = options;
   // The first search is made at once.

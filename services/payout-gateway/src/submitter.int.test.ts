@@ -19,12 +19,12 @@ describe('the submitter', () => {
     const { recorded } = submitters.start({
       submit: async (order) => {
         seen = await submitters.store.collection.findOne({ reference: order.reference });
-        return { kind: 'accepted' };
+        return { kind: 'acknowledged' };
       },
     });
     await eventually(() => expect(recorded).toHaveLength(1));
     expect(seen).toMatchObject({ step: 'submitting', attempts: 1, version: 3n });
-    const command = { kind: 'recordAttempt', attempt: 1, outcome: { kind: 'accepted' } };
+    const command = { kind: 'recordAttempt', attempt: 1, outcome: { kind: 'acknowledged' } };
     expect(recorded).toMatchObject([{ reference, command }]);
   });
 
@@ -65,7 +65,7 @@ describe('the submitter', () => {
       submitters.start({
         // The rail answers only after both have called it.
         submit: () => {
-          if (replicas.every(({ asked }) => asked.length > 0)) both.resolve({ kind: 'accepted' });
+          if (replicas.every(({ asked }) => asked.length > 0)) both.resolve({ kind: 'acknowledged' });
           return both.promise;
         },
       }),
@@ -109,9 +109,10 @@ describe('the submitter', () => {
     const silence = Promise.withResolvers<SubmissionResult>();
     const { asked } = submitters.start({
       concurrencyMax: 2,
-      submit: async ({ reference }) => (stuck.includes(reference) ? silence.promise : { kind: 'accepted' }),
+      submit: async ({ reference }) =>
+        stuck.includes(reference) ? silence.promise : { kind: 'acknowledged' },
     });
-    submitters.defer(() => silence.resolve({ kind: 'accepted' }));
+    submitters.defer(() => silence.resolve({ kind: 'acknowledged' }));
     await eventually(() => expect(asked).toHaveLength(2));
     const other = await submitters.hold({ rail: 'other', dueAt: new Date() });
     await eventually(() => expect(asked).toContain(other));
@@ -123,9 +124,10 @@ describe('the submitter', () => {
     const silence = Promise.withResolvers<SubmissionResult>();
     const { asked } = submitters.start({
       concurrencyMax: 2,
-      submit: async ({ reference }) => (items.includes(reference) ? silence.promise : { kind: 'accepted' }),
+      submit: async ({ reference }) =>
+        items.includes(reference) ? silence.promise : { kind: 'acknowledged' },
     });
-    submitters.defer(() => silence.resolve({ kind: 'accepted' }));
+    submitters.defer(() => silence.resolve({ kind: 'acknowledged' }));
     await eventually(() => expect(asked).toHaveLength(2));
     const single = await submitters.hold({ dueAt: new Date() });
     await eventually(() => expect(asked).toContain(single));

@@ -34,7 +34,7 @@ async function makeDue(atClaim: boolean, atCall: boolean) {
         payouts: {
           submit: async ({ reference }) => {
             asked.push(reference);
-            return { kind: 'accepted' };
+            return { kind: 'acknowledged' };
           },
         },
       },
@@ -66,7 +66,7 @@ async function makeDue(atClaim: boolean, atCall: boolean) {
 it('calls a rail while its process is alive', async () => {
   const { asked, outcome } = await makeDue(true, true);
   expect(asked).toEqual([payout.reference]);
-  expect(outcome).toMatchObject({ kind: 'recordAttempt', outcome: { kind: 'accepted' } });
+  expect(outcome).toMatchObject({ kind: 'recordAttempt', outcome: { kind: 'acknowledged' } });
 });
 
 it('calls none if its process was silent: its database may be in repair, and the rail is to be asked first', async () => {

@@ -223,7 +223,7 @@ function outcomeOf(result: SubmissionResult, nowMs: number): AttemptOutcome {
       return { kind: 'completed', fee: result.fee ?? 0n };
     case 'unknown':
       return { kind: 'unknown' };
-    case 'accepted':
+    case 'acknowledged':
     case 'failed':
       return result;
     default:

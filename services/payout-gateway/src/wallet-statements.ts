@@ -42,9 +42,7 @@ export interface WalletStatement {
 }
 
 /** Reads wallets' statements; undefined if that took too long because few lines lie between very many holds. */
-export interface WalletStatements {
-  readonly read: (query: StatementQuery) => Promise<WalletStatement | undefined>;
-}
+export type WalletStatements = ReturnType<typeof openWalletStatements>;
 
 /** A payout's booking has two, its amount and its fee. */
 const LINES_PER_POSTING = 2;
@@ -69,7 +67,7 @@ export function openWalletStatements(deps: {
   readonly payouts: Db;
   readonly collections: Db;
   readonly clock: Clock;
-}): WalletStatements {
+}) {
   const findReferences = openReferences(deps);
   const read = async (query: StatementQuery) => {
     const page = await readPage(deps.ledger, query);
@@ -83,7 +81,10 @@ export function openWalletStatements(deps: {
     }));
     return { ...page, lines };
   };
-  return { read: (query) => unlessTooSlow(() => withDeadline(read(query), READ_TIMEOUT_MS, deps.clock)) };
+  return {
+    read: (query: StatementQuery): Promise<WalletStatement | undefined> =>
+      unlessTooSlow(() => withDeadline(read(query), READ_TIMEOUT_MS, deps.clock)),
+  };
 }
 
 /** Reads both ends and the lines from one snapshot, so that they agree whatever is committed meanwhile. */

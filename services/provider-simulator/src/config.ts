@@ -32,7 +32,7 @@ const walletsSetting = z.string().transform((text, context) => {
 const ports = portSettings(services['provider-simulator']);
 
 /** The simulator's settings. */
-export const configSchema = serviceSettings
+export const settings = serviceSettings
   .extend({
     PORT: ports.PORT.describe('port of the upstream, merchant and control APIs'),
     OPERATIONS_PORT: ports.OPERATIONS_PORT.describe('port of health and metrics'),
@@ -74,7 +74,7 @@ export const configSchema = serviceSettings
   }));
 
 /** The simulator's settings, read. */
-export type Config = z.output<typeof configSchema>;
+export type Config = z.output<typeof settings>;
 
 /** The environment of this process; no other file reads it. */
 export const environment: Readonly<Record<string, string | undefined>> = process.env;

@@ -1,11 +1,11 @@
 import { defineService, serveHttp } from '@pesewa/runtime';
-import { configSchema } from './config.ts';
+import { settings } from './config.ts';
 import { openSimulator } from './simulator.ts';
 
 /** The simulator of a rail, as a process runs it. */
 export const providerSimulator = defineService({
   name: 'provider-simulator',
-  settings: configSchema,
+  settings,
   compose: async (scope) => {
     const { config, clock, ids, logger, requests, abort, open } = scope;
     const simulator = await open('simulator', openSimulator({ config, clock, ids, logger, onBroken: abort }));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Clock, createIds, systemClock, systemRandom } from '@pesewa/kernel';
 import { createLogger, parseConfig, serveHttp } from '@pesewa/runtime';
 import { Hono } from 'hono';
-import { configSchema } from './config.ts';
+import { settings } from './config.ts';
 import { openSimulator } from './simulator.ts';
 
 const KEY = Buffer.from('hub-public-key').toString('base64');
@@ -26,7 +26,7 @@ export async function eventually<Value>(
 }
 
 /** A simulator on its own files, with a client that receives its callbacks; its time can be set forward. */
-export async function startSimulator(settings: Readonly<Record<string, string>> = {}) {
+export async function startSimulator(given: Readonly<Record<string, string>> = {}) {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), 'simulator-'));
   opened.defer(() => rm(directory, { recursive: true }));
@@ -38,14 +38,14 @@ export async function startSimulator(settings: Readonly<Record<string, string>> 
     return context.text('ok');
   });
   const { port } = opened.use(await serveHttp({ app: client, host: '127.0.0.1', port: 0 }));
-  const config = parseConfig(configSchema, {
+  const config = parseConfig(settings, {
     OPERATOR_TOKEN: '0123456789abcdef',
     CALLBACK_DELAY_MS: QUICK_MS,
     CUSTOMER_DELAY_MS: QUICK_MS,
     CALLBACK_PAYOUTS_URL: `http://127.0.0.1:${port}/payouts`,
     CALLBACK_COLLECTIONS_URL: `http://127.0.0.1:${port}/collections`,
     JOURNAL_FILE: join(directory, 'journal.jsonl'),
-    ...settings,
+    ...given,
   });
   let aheadMs = 0;
   const clock: Clock = { ...systemClock, nowMs: () => systemClock.nowMs() + aheadMs };

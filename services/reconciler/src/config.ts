@@ -56,7 +56,7 @@ export const settings = serviceSettings.extend(messagingSettings.shape).extend({
     .describe("how long a rail's lookup may lag behind a callback"),
   NOT_FOUND_GRACE_MS: durationMsSetting
     .default(30_000)
-    .describe('how long after a rail accepted a payment its NOT FOUND does not count'),
+    .describe('how long after a rail acknowledged a payment its NOT FOUND does not count'),
   UNKNOWN_REFERENCE_KEEP_DAYS: wholeNumberSetting({ min: 1, max: 3_650 })
     .default(30)
     .describe('how long until a reference that only callbacks name is forgotten'),

@@ -91,7 +91,7 @@ function observationOf(kind: PaymentKind, railFee: RailFee, event: OwnersEvent):
     return {
       kind: 'asked',
       ...said,
-      answer: answer === 'accepted' ? answer : refused ? 'refused' : null,
+      answer: answer === 'acknowledged' ? answer : refused ? 'refused' : null,
     };
   }
   if (event.type === 'pesewa.collections.CollectionCompletionRequested')

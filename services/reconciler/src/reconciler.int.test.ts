@@ -243,7 +243,7 @@ describe('the reconciler on real daemons', () => {
     );
     const open = ids.next('po');
     answers.set(open, { kind: 'unknown', why: 'busy', retryAfterMs: 3_600_000 });
-    await publish(accepted(open), submitted(open, 'accepted'));
+    await publish(accepted(open), submitted(open, 'acknowledged'));
     await until('its poll', async () => ((await rowOf(open))?.polls ?? 0) > 0);
     await stop();
     const [before, calls] = [await state(), asked.length];

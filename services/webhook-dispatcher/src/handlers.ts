@@ -2,8 +2,8 @@ import { paymentEnds, webhookIdOf } from '@pesewa/contracts';
 import type { Clock } from '@pesewa/kernel';
 import { handleTopic, type TopicHandler } from '@pesewa/messaging';
 import type { Deliveries } from './deliveries.ts';
+import { collectionBody, payoutBody } from './outgoing.ts';
 import type { NewDelivery } from './store.ts';
-import { collectionBody, payoutBody } from './webhook-bodies.ts';
 
 /** The dispatcher's handlers: for each end of a payment the merchant is owed one webhook (contract 10.15). */
 export function createHandlers(deps: {

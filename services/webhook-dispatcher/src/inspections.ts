@@ -4,10 +4,9 @@ import { accept, type Clock, type Ids, type Result, refuse } from '@pesewa/kerne
 import { verifyWebhook } from '@pesewa/signatures';
 import type { DeliveryDocument } from './documents.ts';
 import type { AttemptError } from './domain/delivery.ts';
-import { addressOf, headersFor, unsignedHeaders } from './outgoing.ts';
+import { addressOf, headersFor, type TestKind, testBody, unsignedHeaders } from './outgoing.ts';
 import type { Observation, Sender } from './sender.ts';
 import type { DeliveryStore } from './store.ts';
-import { type TestKind, testBody } from './webhook-bodies.ts';
 
 type Refusal = 'delivery.unknown' | 'merchant.unknown';
 

@@ -1,9 +1,23 @@
-import type { Messaging, Transaction } from '@pesewa/messaging';
+import type { PaymentKind } from '@pesewa/contracts';
+import type { Messaging, OutgoingEvent, Transaction } from '@pesewa/messaging';
 import { LRUCache } from 'lru-cache';
-import type { Callback } from './domain/callback.ts';
+import type { Callback, Claim } from './domain/callback.ts';
 import type { CallbackRecord, Decision, StoredRecords } from './domain/reception.ts';
-import { callbackReceived, type ReportableCallback } from './events.ts';
 import type { CallbackStore } from './store.ts';
+
+/** A callback's data for its event. */
+interface ReportableCallback {
+  readonly rail: string;
+  readonly kind: PaymentKind;
+  readonly digest: string;
+  readonly claim: Claim;
+  /** Whether the claim is a fact. */
+  readonly proven: boolean;
+  /** When it was passed on, according to its record. */
+  readonly atMs: number;
+  /** The trace of its request; if it is passed on by hand, a new one. */
+  readonly traceparent?: string;
+}
 
 /** One item of a shared transaction: how to decide on the stored records, and what to publish if it is passed on. */
 export interface WriteRequest<Outcome> {
@@ -86,4 +100,19 @@ async function apply<Outcome>(
   }
   if (records.size > 0) await store.save({ fresh, records }, transaction.session);
   return outcomes;
+}
+
+/** The event of a callback. */
+function callbackReceived(callback: ReportableCallback): OutgoingEvent {
+  const { rail, kind, claim, digest, proven, atMs, traceparent } = callback;
+  return {
+    topic: 'railCallbacks',
+    key: claim.reference,
+    // A callback does not know the payment's version.
+    version: 0n,
+    causationId: null,
+    ...(traceparent !== undefined && { traceparent }),
+    type: 'pesewa.rails.CallbackReceived',
+    payload: { occurredAt: BigInt(atMs), rail, kind, ...claim, digest, proven },
+  };
 }

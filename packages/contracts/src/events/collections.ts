@@ -1,5 +1,4 @@
-import type { AvroRecord } from './avro.ts';
-import { envelope, payment } from './fields.ts';
+import { type AvroRecord, envelope, payment } from './avro.ts';
 
 const namespace = 'pesewa.collections';
 

@@ -1,5 +1,4 @@
-import type { AvroRecord } from './avro.ts';
-import { envelope } from './fields.ts';
+import { type AvroRecord, envelope } from './avro.ts';
 
 const namespace = 'pesewa.ledger';
 

@@ -1,5 +1,4 @@
-import type { AvroRecord } from './avro.ts';
-import { envelope, payment } from './fields.ts';
+import { type AvroRecord, envelope, payment } from './avro.ts';
 
 const namespace = 'pesewa.payouts';
 
@@ -47,7 +46,10 @@ export const payoutEvents = [
       ...payment,
       { name: 'rail', type: 'string', doc: 'the name of the rail' },
       { name: 'attempt', type: 'int' },
-      { name: 'answer', type: { type: 'enum', name: 'SubmissionAnswer', symbols: ['accepted', 'unknown'] } },
+      {
+        name: 'answer',
+        type: { type: 'enum', name: 'SubmissionAnswer', symbols: ['acknowledged', 'unknown'] },
+      },
       {
         name: 'refused',
         type: 'boolean',

@@ -1,6 +1,5 @@
 import { availabilityStatuses, paymentKinds } from '../payments.ts';
-import type { AvroRecord } from './avro.ts';
-import { envelope } from './fields.ts';
+import { type AvroRecord, envelope } from './avro.ts';
 
 const namespace = 'pesewa.rails';
 

@@ -152,15 +152,8 @@ export function createClaimedWork<One extends Claimable>(options: WorkOptions<On
   };
 }
 
-/** How much work has ended of late. */
-interface ThroughputMeter {
-  readonly countEnd: () => void;
-  /** In the last second, or in the second before it if that was more. */
-  readonly perSecond: () => number;
-}
-
-/** Builds a {@link ThroughputMeter}; a clock that is set forward only makes it forget. */
-export function createThroughputMeter(clock: Pick<Clock, 'nowMs'>): ThroughputMeter {
+/** Counts how much work has ended of late; a clock that is set forward only makes it forget. */
+export function createThroughputMeter(clock: Pick<Clock, 'nowMs'>) {
   let second = 0;
   let ended = 0;
   let endedBefore = 0;
@@ -176,6 +169,7 @@ export function createThroughputMeter(clock: Pick<Clock, 'nowMs'>): ThroughputMe
       advance();
       ended += 1;
     },
+    /** In the last second, or in the second before it if that was more. */
     perSecond: () => {
       advance();
       return Math.max(ended, endedBefore);

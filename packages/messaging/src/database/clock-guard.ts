@@ -1,7 +1,7 @@
 import type { Clock } from '@pesewa/kernel';
 import type { Logger } from '@pesewa/runtime';
 import type { MongoClient } from 'mongodb';
-import { type Loop, startLoop } from '../loop.ts';
+import { startLoop } from '../loop.ts';
 
 /**
  * How far our clock may be from the database's, so that times written by two processes stay comparable (ADR 16). The
@@ -39,20 +39,17 @@ export function assertClockSkew(skewMs: number): void {
   );
 }
 
-/** Compares the clocks at intervals; readiness checks read the newest result. */
-export interface ClockGuard extends Loop {
-  /** Throws if the newest comparison found the clocks too far apart. */
-  readonly check: () => void;
-}
-
-/** Compares the clocks every twenty seconds. A database that does not answer is reported by other checks. */
+/**
+ * Compares the clocks every twenty seconds; readiness checks read the newest result. A database that does not answer is
+ * reported by other checks.
+ */
 export function startClockGuard(options: {
   readonly measure: () => Promise<number>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Called for every comparison that finds the clocks too far apart. */
   readonly skewed: (error: Error) => void;
-}): ClockGuard {
+}) {
   let newestMs = 0;
   const loop = startLoop({
     name: 'clock guard',
@@ -70,5 +67,9 @@ export function startClockGuard(options: {
       return false;
     },
   });
-  return { ...loop, check: () => assertClockSkew(newestMs) };
+  return {
+    ...loop,
+    /** Throws if the newest comparison found the clocks too far apart. */
+    check: () => assertClockSkew(newestMs),
+  };
 }

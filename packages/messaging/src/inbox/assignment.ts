@@ -34,15 +34,7 @@ export interface PartitionControl {
 }
 
 /** The partitions that a process owns from one join of its group to the next. */
-export interface Assignment {
-  /**
-   * Takes partitions over. Each is read from its position on, after that was checked and its unsent events were sent.
-   */
-  readonly take: (places: readonly TopicPartition[]) => void;
-  readonly consume: (payload: FetchedBatch) => Promise<void>;
-  /** Gives up all partitions; resolves when nothing of theirs is on its way to Kafka, so that a successor is alone. */
-  readonly release: () => Promise<void>;
-}
+export type Assignment = ReturnType<typeof createAssignment>;
 
 const STOPPED_PAUSE_MS = 15_000;
 
@@ -60,7 +52,7 @@ function newOwnedPartition(place: TopicPartition, handler: TopicHandler, source:
 }
 
 /** Builds an {@link Assignment}. */
-export function createAssignment(deps: AssignmentDeps, flow: PartitionControl): Assignment {
+export function createAssignment(deps: AssignmentDeps, flow: PartitionControl) {
   const partitions = new Map<string, OwnedPartition>();
   const idOf = ({ topic, partition }: TopicPartition) => `${topic}/${partition}`;
   const opener = createOpener(deps, flow);
@@ -90,7 +82,10 @@ export function createAssignment(deps: AssignmentDeps, flow: PartitionControl): 
   }
 
   return {
-    take: (places) => {
+    /**
+     * Takes partitions over. Each is read from its position on, after that was checked and its unsent events were sent.
+     */
+    take: (places: readonly TopicPartition[]) => {
       const all = deps.positions.bounds(deps.topicPrefix + deps.group, places);
       // Each partition gets this rejection below.
       all.catch(() => undefined);
@@ -110,11 +105,12 @@ export function createAssignment(deps: AssignmentDeps, flow: PartitionControl): 
         opener.open(held, async () => (await all)[index]);
       }
     },
-    consume: async (payload) => {
+    consume: async (payload: FetchedBatch) => {
       const done = apply(payload);
       inProgress.add(done);
       await done.finally(() => inProgress.delete(done));
     },
+    /** Gives up all partitions; resolves when nothing of theirs is on its way to Kafka, so that a successor is alone. */
     release: async () => {
       const all = [...partitions.values()];
       partitions.clear();

@@ -29,8 +29,8 @@ export interface Batches {
     readings: readonly Reading[],
     from: bigint,
     to: bigint,
-    /** `meanwhile` runs while the database commits; it must not fail. */
-    meanwhile?: () => void,
+    /** `inBackground` runs while the database commits; it must not fail. */
+    inBackground?: () => void,
   ) => Promise<Sent>;
   /** The same for one message, which is parked if its handler fails on it for good. */
   readonly commitSingly: (reading: Reading | undefined, from: bigint, to: bigint) => Promise<Sent>;
@@ -68,7 +68,7 @@ export function createPartitionBatches(
     readings: readonly Reading[],
     from: bigint,
     to: bigint,
-    meanwhile: () => void = () => undefined,
+    inBackground: () => void = () => undefined,
   ): Promise<Sent> {
     // Later messages may depend on one of an unknown type, so the batch fails and the caller commits only the
     // messages before it.
@@ -102,7 +102,7 @@ export function createPartitionBatches(
             );
         });
         // Runs once the writes of this transaction are on their way to the server.
-        setImmediate(meanwhile);
+        setImmediate(inBackground);
       });
     try {
       return await run(false);

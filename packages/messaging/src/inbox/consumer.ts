@@ -57,6 +57,10 @@ interface ConsumerHealth {
  * Consumes a service's topics for as long as the process lives: each batch in one transaction, with positions in
  * MongoDB.
  *
+ * The way of a message: the consumer joins the group → `Assignment` takes the partitions over → `openPartition` compares each
+ * position with Kafka's → `consumeBatch` cuts what was fetched → `PartitionWorker` isolates what can't be applied → `Batches`
+ * commits effects, offset and events.
+ *
  * It survives an absence of Kafka and does not make the process unready meanwhile: a failed consumer is replaced by a
  * new one. The service chooses whether the process may become ready before it has joined for the first time (ADR 52).
  */

@@ -106,24 +106,14 @@ async function applyAll(
 }
 
 /** The heartbeats of a batch in progress. */
-interface Heartbeats {
-  /** Throws what the last heartbeat failed with: our place in the group is not ours any more. */
-  readonly check: () => void;
-  /** Waits until Kafka has events, however long that takes: it counts as progress. Rejects once {@link check} throws. */
-  readonly whileSending: (sent: Promise<void>) => Promise<void>;
-  readonly stop: () => void;
-}
+type Heartbeats = ReturnType<typeof startHeartbeats>;
 
 /**
  * Keeps our place in the group for as long as a batch is worked on: the database may take longer than a session. A
  * heartbeat that fails does not end a transaction in progress, and is followed by others: while a group rebalances,
  * refused heartbeats too renew the session.
  */
-function startHeartbeats(
-  clock: Clock,
-  { lost }: Pick<OwnedPartition, 'lost'>,
-  payload: FetchedBatch,
-): Heartbeats {
+function startHeartbeats(clock: Clock, { lost }: Pick<OwnedPartition, 'lost'>, payload: FetchedBatch) {
   const stopped = new AbortController();
   const ended = Promise.withResolvers<never>();
   let failure: { readonly error: unknown } | undefined;
@@ -150,10 +140,12 @@ function startHeartbeats(
   // Whoever waits is told.
   ended.promise.catch(() => undefined);
   return {
+    /** Throws what the last heartbeat failed with: our place in the group is not ours any more. */
     check: () => {
       if (failure) throw failure.error;
     },
-    whileSending: async (sent) => {
+    /** Waits until Kafka has events, however long that takes: it counts as progress. Rejects once {@link check} throws. */
+    whileSending: async (sent: Promise<void>) => {
       isSending = true;
       await Promise.race([sent, ended.promise]);
       isSending = false;

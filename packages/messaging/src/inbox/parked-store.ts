@@ -29,24 +29,7 @@ export interface ParkedPage {
 }
 
 /** The parked messages of a service's database. */
-export interface ParkedStore {
-  /** Stores a message; if it is stored already, its record stays as it is. */
-  readonly add: (message: StoredParkedMessage, session: ClientSession) => Promise<void>;
-  readonly find: (id: string, session?: ClientSession) => Promise<StoredParkedMessage | undefined>;
-  /** Writes a change; false if somebody else has written one since. */
-  readonly replace: (
-    before: StoredParkedMessage,
-    after: StoredParkedMessage,
-    session?: ClientSession,
-  ) => Promise<boolean>;
-  /**
-   * Discards the other copies of a discarded event in its partition, which exist if it was published and parked again.
-   */
-  readonly discardCopies: (of: StoredParkedMessage, session: ClientSession) => Promise<void>;
-  readonly list: (query: ParkedQuery) => Promise<ParkedPage>;
-  /** How many messages wait, by topic. */
-  readonly countWaiting: (timeoutMs: number) => Promise<ReadonlyMap<string, number>>;
-}
+export type ParkedStore = ReturnType<typeof openParkedStore>;
 
 /** A parked message as MongoDB holds it. */
 type ParkedDocument = Omit<StoredParkedMessage, 'id' | 'kept'> & {
@@ -55,7 +38,7 @@ type ParkedDocument = Omit<StoredParkedMessage, 'id' | 'kept'> & {
 };
 
 /** Opens the store. */
-export function openParkedStore(db: Db): ParkedStore {
+export function openParkedStore(db: Db) {
   const collection = db.collection<ParkedDocument>('parked');
   const find = async (id: string, session?: ClientSession): Promise<StoredParkedMessage | undefined> => {
     const found = await collection.findOne({ _id: id }, { ...(session && { session }) });
@@ -63,21 +46,33 @@ export function openParkedStore(db: Db): ParkedStore {
   };
   return {
     find,
-    add: async (message, session) => {
+    /** Stores a message; if it is stored already, its record stays as it is. */
+    add: async (message: StoredParkedMessage, session: ClientSession) => {
       const stored = await find(message.id, session);
       // The same message comes again after its position was set back. A different one at this place means that the
       // topic was created anew.
       if (stored && isSame(stored, message)) return;
       await collection.replaceOne({ _id: message.id }, toDocument(message), { upsert: true, session });
     },
-    replace: async ({ id: _id, changes }, after, session) => {
+    /** Writes a change; false if somebody else has written one since. */
+    replace: async (
+      { id: _id, changes }: StoredParkedMessage,
+      after: StoredParkedMessage,
+      session?: ClientSession,
+    ) => {
       const next = toDocument({ ...after, changes: changes + 1 });
       const { matchedCount } = await collection.replaceOne({ _id, changes }, next, {
         ...(session && { session }),
       });
       return matchedCount === 1;
     },
-    discardCopies: async ({ id, topic, partition, eventId, discard }, session) => {
+    /**
+     * Discards the other copies of a discarded event in its partition, which exist if it was published and parked again.
+     */
+    discardCopies: async (
+      { id, topic, partition, eventId, discard }: StoredParkedMessage,
+      session: ClientSession,
+    ) => {
       const copies = { _id: { $ne: id }, state: 'parked', topic, partition, eventId } as const;
       await collection.updateMany(
         copies,
@@ -85,8 +80,9 @@ export function openParkedStore(db: Db): ParkedStore {
         { session },
       );
     },
-    list: (query) => list(collection, query),
-    countWaiting: async (timeoutMs) => {
+    list: (query: ParkedQuery): Promise<ParkedPage> => list(collection, query),
+    /** How many messages wait, by topic. */
+    countWaiting: async (timeoutMs: number): Promise<ReadonlyMap<string, number>> => {
       const counts = collection.aggregate<{ readonly _id: string; readonly count: number }>(
         [{ $match: { state: 'parked' } }, { $group: { _id: '$topic', count: { $count: {} } } }],
         { maxTimeMS: timeoutMs },

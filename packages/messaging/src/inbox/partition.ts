@@ -22,16 +22,7 @@ export interface PartitionDeps extends BatchDeps {
 }
 
 /** Applies the batches of one partition in order, each in one transaction with the offset and the outbox. */
-export interface PartitionWorker {
-  /** The offset of the next message to apply. */
-  readonly next: () => bigint;
-  /**
-   * Applies the messages; resolves once they are committed, with a promise for the arrival in Kafka of their events and
-   * of all before them.
-   * `following` is read while the database commits.
-   */
-  readonly apply: (messages: readonly KafkaMessage[], following?: readonly KafkaMessage[]) => Promise<Sent>;
-}
+export type PartitionWorker = ReturnType<typeof createPartitionWorker>;
 
 /** Builds the worker of one partition, which starts at the offset `first`. */
 export function createPartitionWorker(
@@ -40,7 +31,7 @@ export function createPartitionWorker(
   partition: number,
   first: bigint,
   consecutiveParked: ConsecutiveParked = { count: 0 },
-): PartitionWorker {
+) {
   const topicName = deps.topicPrefix + topics[handler.topic].name;
   const source = partitionSource(deps, handler, partition);
   const batches = createPartitionBatches(deps, handler, { topicName, partition, source }, consecutiveParked);
@@ -53,7 +44,7 @@ export function createPartitionWorker(
   async function commit(
     messages: readonly KafkaMessage[],
     readings: readonly Reading[],
-    meanwhile?: () => void,
+    inBackground?: () => void,
   ): Promise<void> {
     const last = messages.at(-1);
     if (!last) return;
@@ -62,7 +53,7 @@ export function createPartitionWorker(
     try {
       const committed = await (messages.length === 1
         ? batches.commitSingly(readings[0], from, to)
-        : batches.commit(readings, from, to, meanwhile));
+        : batches.commit(readings, from, to, inBackground));
       next = to;
       sent = Promise.all([sent, committed.sent]).then(() => undefined);
       // Whoever applies awaits it, or a later one; this only keeps an earlier rejection from being unhandled.
@@ -80,8 +71,14 @@ export function createPartitionWorker(
   }
 
   return {
+    /** The offset of the next message to apply. */
     next: () => next,
-    apply: async (batch, following = []) => {
+    /**
+     * Applies the messages; resolves once they are committed, with a promise for the arrival in Kafka of their events and
+     * of all before them.
+     * `following` is read while the database commits.
+     */
+    apply: async (batch: readonly KafkaMessage[], following: readonly KafkaMessage[] = []): Promise<Sent> => {
       // A retry may bring messages that the first attempt has committed already.
       const messages = messagesFrom(next, batch);
       if (messages.length > 0)

@@ -3,13 +3,7 @@ import type { Health, Logger } from '@pesewa/runtime';
 import { Gauge, type Registry } from 'prom-client';
 
 /** The partitions that are stopped until people let them go on. */
-export interface StoppedPartitions {
-  readonly add: (place: TopicPartition, error: PartitionStoppedError) => void;
-  /** Reports that it goes on, if it was stopped. */
-  readonly delete: (place: TopicPartition) => void;
-  /** The partition may have another owner now, and is still stopped there: nothing is reported. */
-  readonly release: (place: TopicPartition) => void;
-}
+export type StoppedPartitions = ReturnType<typeof showStoppedPartitions>;
 
 /** Shows the stopped partitions of a group: by a log line for each, a detail of readiness, and a metric. */
 export function showStoppedPartitions(options: {
@@ -17,7 +11,7 @@ export function showStoppedPartitions(options: {
   readonly health: Health;
   readonly metrics: Registry;
   readonly logger: Logger;
-}): StoppedPartitions {
+}) {
   const stopped = new Map<string, PartitionStoppedError>();
   // A stopped partition is checked at intervals and after each rebalance; the same reason is logged once.
   const loggedReasons = new Map<string, string>();
@@ -35,7 +29,7 @@ export function showStoppedPartitions(options: {
   const count = (topic: string) =>
     gauge.set({ topic }, [...stopped.keys()].filter((id) => id.startsWith(`${topic}/`)).length);
   return {
-    add: ({ topic, partition }: TopicPartition, error) => {
+    add: ({ topic, partition }: TopicPartition, error: PartitionStoppedError) => {
       const id = `${topic}/${partition}`;
       const { reason, remedy } = error;
       stopped.set(id, error);
@@ -44,13 +38,15 @@ export function showStoppedPartitions(options: {
       loggedReasons.set(id, reason);
       options.logger.error({ topic, partition, reason, remedy }, 'a partition is stopped');
     },
-    delete: ({ topic, partition }) => {
+    /** Reports that it goes on, if it was stopped. */
+    delete: ({ topic, partition }: TopicPartition) => {
       const id = `${topic}/${partition}`;
       if (stopped.delete(id)) count(topic);
       if (loggedReasons.delete(id))
         options.logger.info({ topic, partition }, 'a stopped partition continues');
     },
-    release: ({ topic, partition }) => {
+    /** The partition may have another owner now, and is still stopped there: nothing is reported. */
+    release: ({ topic, partition }: TopicPartition) => {
       if (stopped.delete(`${topic}/${partition}`)) count(topic);
     },
   };

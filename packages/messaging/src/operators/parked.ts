@@ -27,25 +27,7 @@ export interface ReplayFailure {
 export type ParkedRefusal = 'parked.unknown' | DiscardRefusal;
 
 /** The operators' actions on the parked messages of a service. */
-export interface ParkedMessages {
-  readonly list: ParkedStore['list'];
-  readonly find: (id: string) => Promise<StoredParkedMessage | undefined>;
-  /**
-   * Passes a message to its topic's handler, in a transaction of its own together with the events that the handler
-   * emits. A message that took effect before is not touched; one that fails stays parked with the reason.
-   */
-  readonly replay: (id: string, by: string) => Promise<Result<ParkedMessage, ParkedRefusal | ReplayFailure>>;
-  /** Proposes that a message shall never have an effect. */
-  readonly proposeDiscard: (
-    id: string,
-    proposal: { readonly reason: string; readonly by: string },
-  ) => Promise<Result<ParkedMessage, ParkedRefusal>>;
-  /** Approves such a proposal, or rejects it. */
-  readonly decideDiscard: (
-    id: string,
-    decision: DiscardDecision,
-  ) => Promise<Result<ParkedMessage, ParkedRefusal>>;
-}
+export type ParkedMessages = ReturnType<typeof createParked>;
 
 /** The dependencies of {@link ParkedMessages}. */
 export interface ParkedDeps {
@@ -74,7 +56,7 @@ interface Replayable {
 }
 
 /** Builds {@link ParkedMessages}. */
-export function createParked(deps: ParkedDeps): ParkedMessages {
+export function createParked(deps: ParkedDeps) {
   const { store } = deps;
   const now = () => new Date(deps.clock.nowMs());
   const discarding = createDiscarding(deps, now);
@@ -124,8 +106,12 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
 
   return {
     list: store.list,
-    find: (id) => store.find(id),
-    replay: async (id, by) => {
+    find: (id: string): Promise<StoredParkedMessage | undefined> => store.find(id),
+    /**
+     * Passes a message to its topic's handler, in a transaction of its own together with the events that the handler
+     * emits. A message that took effect before is not touched; one that fails stays parked with the reason.
+     */
+    replay: async (id: string, by: string): Promise<Result<ParkedMessage, ParkedRefusal | ReplayFailure>> => {
       const message = await store.find(id);
       if (!message) return refuse('parked.unknown');
       if (message.state !== 'parked') return judgeEnded(message);
@@ -141,9 +127,15 @@ export function createParked(deps: ParkedDeps): ParkedMessages {
         return fail(id, by, describeFailure(error));
       }
     },
-    proposeDiscard: (id, { reason, by }) =>
+    /** Proposes that a message shall never have an effect. */
+    proposeDiscard: (
+      id: string,
+      { reason, by }: { readonly reason: string; readonly by: string },
+    ): Promise<Result<ParkedMessage, ParkedRefusal>> =>
       change(id, (message) => proposeDiscard(message, { reason, by, at: now() })),
-    decideDiscard: (id, decision) => discarding.submit({ id, decision }),
+    /** Approves such a proposal, or rejects it. */
+    decideDiscard: (id: string, decision: DiscardDecision): Promise<Result<ParkedMessage, ParkedRefusal>> =>
+      discarding.submit({ id, decision }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { MongoServerError } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UnexpectedDocumentError } from '../database/writer.ts';
+import { UnexpectedDocumentError } from '../database/transaction.ts';
 import { type ApplyGroup, createGroupCommit, type GroupLimits } from './group-commit.ts';
 import type { Transact } from './transact.ts';
 

@@ -1,5 +1,5 @@
 import { isDuplicateKey, isTransientMongoError, isWriteConflict } from '../database/mongo.ts';
-import { UnexpectedDocumentError } from '../database/writer.ts';
+import { UnexpectedDocumentError } from '../database/transaction.ts';
 import type { Transaction } from './outbox.ts';
 import type { Transact } from './transact.ts';
 

@@ -21,11 +21,7 @@ interface MessageInput {
 }
 
 /** Encodes messages as Kafka will store them: key, value and headers (ADR 38), each byte written once. */
-export interface MessageEncoder {
-  /** `traceparent` is used if the event has none. */
-  readonly event: (event: OutgoingEvent, traceparent?: string) => EncodedMessage;
-  readonly message: (input: MessageInput) => EncodedMessage;
-}
+export type MessageEncoder = ReturnType<typeof createMessageEncoder>;
 
 /** Many messages share one slab of memory, which is freed when the last of them is. */
 const SLAB_BYTES = 65_536;
@@ -58,11 +54,7 @@ function writeHeader(target: Buffer, name: Buffer, text: string, offset: number)
 }
 
 /** Builds a {@link MessageEncoder}; `beginTrace` gives the traceparent of a new trace. */
-export function createMessageEncoder(
-  codec: Codec,
-  topicPrefix: string,
-  beginTrace: () => string,
-): MessageEncoder {
+export function createMessageEncoder(codec: Codec, topicPrefix: string, beginTrace: () => string) {
   let slab = Buffer.alloc(0);
   let used = 0;
 
@@ -119,7 +111,8 @@ export function createMessageEncoder(
 
   return {
     message,
-    event: (event, inherited) => {
+    /** `traceparent` is used if the event has none. */
+    event: (event: OutgoingEvent, inherited?: string): EncodedMessage => {
       const { topic, key, type, payload, version, causationId } = event;
       const eventId = idOf(event);
       return message({

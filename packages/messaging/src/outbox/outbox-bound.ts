@@ -6,12 +6,6 @@ import { startLoop } from '../loop.ts';
 import type { Outbox } from './outbox.ts';
 import type { Relay } from './relay.ts';
 
-/** Limits how many bytes of a service's events may wait for Kafka before it accepts no more work from outside. */
-export interface OutboxBound extends AsyncDisposable {
-  /** False once too much waits, until a good part of it has been sent. */
-  readonly acceptsWork: () => boolean;
-}
-
 const CHECK_PAUSE_MS = 1_000;
 /** An outbox record that has waited less than this is still on its way, and the outbox is not even read. */
 const WAITS_LONG_MS = 3_000;
@@ -19,6 +13,8 @@ const WAITS_LONG_MS = 3_000;
 const RESUME_BELOW_SHARE = 0.8;
 
 /**
+ * Limits how many bytes of a service's events may wait for Kafka before it accepts no more work from outside.
+ *
  * Checks the bound while an outbox record of this process has waited for seconds, and costs nothing otherwise. Work accepted
  * within those seconds, and events that follow from work accepted before, come on top of the bound.
  */
@@ -30,7 +26,7 @@ export function openOutboxBound(options: {
   readonly registry: Registry;
   readonly clock: Clock;
   readonly logger: Logger;
-}): OutboxBound {
+}) {
   const { outbox, relay, bytesMax, health, registry, clock, logger } = options;
   let isFull = false;
   const gauge = new Gauge({
@@ -60,5 +56,9 @@ export function openOutboxBound(options: {
       return false;
     },
   });
-  return { acceptsWork: () => !isFull, [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose]() };
+  return {
+    /** False once too much waits, until a good part of it has been sent. */
+    acceptsWork: () => !isFull,
+    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+  };
 }

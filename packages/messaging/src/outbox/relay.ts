@@ -11,24 +11,7 @@ import {
 } from './outbox.ts';
 
 /** Sends outbox records from the outbox to Kafka: each partition in the order of the calls, retrying without end. */
-export interface Relay extends AsyncDisposable {
-  /** Takes over a committed outbox record; resolves once Kafka has it on every in-sync replica. */
-  readonly send: (outboxRecord: OutboxRecord) => Promise<void>;
-  /**
-   * Sends outbox records of group commits whose commit has no known outcome, if the outbox has them, before anything of a
-   * group commit that is newer.
-   */
-  readonly sendIfCommitted: (ids: readonly string[]) => void;
-  /**
-   * Drops the waiting outbox records of a partition that was taken away, which stay in the outbox, and waits for those being
-   * sent.
-   */
-  readonly release: (source: string) => Promise<void>;
-  /** Whether this process is sending the outbox record or will; false says nothing of other processes. */
-  readonly isPending: (id: string) => boolean;
-  /** Since when the oldest outbox record of this process has waited for Kafka; undefined if none waits. */
-  readonly oldestPendingSinceMs: () => number | undefined;
-}
+export type Relay = ReturnType<typeof openRelay>;
 
 /** The dependencies of a relay. */
 export interface RelayOptions {
@@ -54,7 +37,7 @@ const REMOVAL_PAUSE_MS = { first: 100, last: 5_000 } as const;
  * Opens the relay of a process. If the process dies, the sweeper sends its outbox records; an outbox record that does not fit into
  * memory while Kafka is away is read again from the outbox once there is room.
  */
-export function openRelay(options: RelayOptions): Relay {
+export function openRelay(options: RelayOptions) {
   const { producer, clock, crashPoint, bytesWaitingMax = BYTES_WAITING_MAX } = options;
   const removal = createRemoval(options);
   // In order of arrival, the oldest first.
@@ -105,21 +88,32 @@ export function openRelay(options: RelayOptions): Relay {
   };
 
   return {
-    send: async (outboxRecord) => {
+    /** Takes over a committed outbox record; resolves once Kafka has it on every in-sync replica. */
+    send: async (outboxRecord: OutboxRecord): Promise<void> => {
       // Not sent, so its caller must not hear that it is: the next owner of its source sends it.
       if (closed) return new Promise(() => undefined);
       // Only group commits are bounded here: a consumer waits for its own events and so bounds itself.
       if (isGroupCommit(outboxRecord._id) && (!overflow.isEmpty() || !hasRoom())) sendLater(outboxRecord._id);
       else await sendNow(outboxRecord);
     },
-    sendIfCommitted: (ids) => {
+    /**
+     * Sends outbox records of group commits whose commit has no known outcome, if the outbox has them, before anything of a
+     * group commit that is newer.
+     */
+    sendIfCommitted: (ids: readonly string[]) => {
       for (const id of ids) sendLater(id);
     },
-    release: async (source) => {
+    /**
+     * Drops the waiting outbox records of a partition that was taken away, which stay in the outbox, and waits for those being
+     * sent.
+     */
+    release: async (source: string) => {
       await producer.drop(source);
       for (const id of queues.drop(source)) pendingSinceMs.delete(id);
     },
-    isPending: (id) => pendingSinceMs.has(id),
+    /** Whether this process is sending the outbox record or will; false says nothing of other processes. */
+    isPending: (id: string) => pendingSinceMs.has(id),
+    /** Since when the oldest outbox record of this process has waited for Kafka; undefined if none waits. */
     oldestPendingSinceMs: () => pendingSinceMs.values().next().value,
     [Symbol.asyncDispose]: async () => {
       const untilRemoved = Promise.allSettled(sends).then(() => removal.idle());

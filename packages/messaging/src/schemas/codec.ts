@@ -1,7 +1,6 @@
 import { type SchemaRegistry, SchemaType } from '@kafkajs/confluent-schema-registry';
 import { type AvroRecord, allSchemas, fullName, subjectOf, type Topic, topics } from '@pesewa/contracts';
 import avro from 'avsc';
-import { longAsBigint } from './avro-long.ts';
 import { explainRefusal, openRegistry, type RegistryConnection } from './registry.ts';
 
 const MAGIC_BYTE = 0;
@@ -24,17 +23,7 @@ export interface Decoded {
 }
 
 /** Avro in the Confluent wire format: a magic byte, the registered schema's id, the bytes. */
-export interface Codec {
-  readonly encode: (topicName: string, type: string, payload: unknown) => Buffer;
-  /**
-   * Encodes into a buffer from an offset on. Gives the offset behind the last byte or, as a negative number, how many
-   * bytes the buffer is too short.
-   */
-  readonly encodeInto: (target: EncodeTarget, topicName: string, type: string, payload: unknown) => number;
-  readonly decode: (bytes: Buffer) => Promise<Decoded>;
-  /** Decodes without waiting; undefined if the registry must be asked for the schema first. */
-  readonly decodeKnown: (bytes: Buffer) => Decoded | undefined;
-}
+export type Codec = Awaited<ReturnType<typeof openCodec>>;
 
 /** Where to encode to. */
 export interface EncodeTarget {
@@ -60,7 +49,7 @@ export async function openCodec(
     /** The topics this process writes to; their schemas must be registered. */
     readonly produces: readonly Topic[];
   },
-): Promise<Codec> {
+) {
   const registry = openRegistry(options);
   const readers = new Map<string, avro.Type>();
   for (const schema of allSchemas()) readers.set(fullName(schema), typeOf(schema));
@@ -81,7 +70,7 @@ export async function openCodec(
   }
 
   return {
-    encode: (topicName, type, payload) => {
+    encode: (topicName: string, type: string, payload: unknown): Buffer => {
       const entry = encoderOf(topicName, type);
       const body = entry.type.toBuffer(payload);
       const bytes = Buffer.allocUnsafe(HEADER_BYTES + body.length);
@@ -89,14 +78,18 @@ export async function openCodec(
       body.copy(bytes, HEADER_BYTES);
       return bytes;
     },
-    encodeInto: ({ buffer, offset }, topicName, type, payload) => {
+    /**
+     * Encodes into a buffer from an offset on. Gives the offset behind the last byte or, as a negative number, how many
+     * bytes the buffer is too short.
+     */
+    encodeInto: ({ buffer, offset }: EncodeTarget, topicName: string, type: string, payload: unknown) => {
       const entry = encoderOf(topicName, type);
       const missing = offset + HEADER_BYTES - buffer.length;
       if (missing > 0) return -missing;
       writeHeader(buffer, offset, entry.id);
       return entry.type.encode(payload, buffer, offset + HEADER_BYTES);
     },
-    decode: async (bytes) => {
+    decode: async (bytes: Buffer): Promise<Decoded> => {
       const id = schemaIdOf(bytes);
       let writer = writers.get(id);
       if (!writer) {
@@ -108,7 +101,8 @@ export async function openCodec(
       }
       return read(writer, id, bytes);
     },
-    decodeKnown: (bytes) => {
+    /** Decodes without waiting; undefined if the registry must be asked for the schema first. */
+    decodeKnown: (bytes: Buffer): Decoded | undefined => {
       const id = schemaIdOf(bytes);
       const writer = writers.get(id);
       return writer && read(writer, id, bytes);
@@ -198,3 +192,55 @@ export async function registerSchemas(
   ).catch(explainRefusal);
   return pairs.length;
 }
+
+/** The buffer that avsc reads from and writes to. */
+interface Tap {
+  pos: number;
+  readonly readLong: () => number;
+  readonly writeLong: (value: number) => void;
+}
+
+interface Long {
+  readonly _read: (tap: Tap) => bigint;
+  readonly _write: (tap: Tap, value: bigint) => void;
+}
+
+/** Within this bound avsc's own arithmetic is exact: twice the number is still a safe integer. */
+const EXACT_MAX = 2 ** 51;
+const EXACT_MAX_BIGINT = BigInt(EXACT_MAX);
+
+const byBytes = avro.types.LongType.__with({
+  fromBuffer: (buffer: Buffer) => buffer.readBigInt64LE(),
+  toBuffer: (value: bigint) => {
+    const buffer = Buffer.allocUnsafe(8);
+    buffer.writeBigInt64LE(value);
+    return buffer;
+  },
+  fromJSON: (value: number | string) => BigInt(value),
+  toJSON: (value: bigint) => Number(value),
+  isValid: (value: unknown) => typeof value === 'bigint',
+  compare: (left: bigint, right: bigint) => (left === right ? 0 : left < right ? -1 : 1),
+});
+
+// avsc copies each custom long through a buffer. Only the numbers that need it go that slow way.
+const slow = byBytes as unknown as Long;
+
+const quick: Long = {
+  _read: (tap) => {
+    const start = tap.pos;
+    const value = tap.readLong();
+    if (value > -EXACT_MAX && value < EXACT_MAX) return BigInt(value);
+    tap.pos = start;
+    return slow._read.call(byBytes, tap);
+  },
+  _write: (tap, value) => {
+    if (typeof value === 'bigint' && value > -EXACT_MAX_BIGINT && value < EXACT_MAX_BIGINT)
+      tap.writeLong(Number(value));
+    else slow._write.call(byBytes, tap, value);
+  },
+};
+
+/** 64-bit integers as bigint, so that no amount is ever rounded. */
+export const longAsBigint: avro.Type = Object.freeze(
+  Object.assign(Object.create(byBytes) as typeof byBytes, quick),
+);

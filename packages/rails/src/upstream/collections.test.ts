@@ -56,13 +56,18 @@ describe('initiating a collection (contract 4.7)', () => {
   });
 
   it.each([
-    ['pending', 200, answer({}), { kind: 'accepted', redirectionUrl: '' }],
-    ['a link in another flow', 200, link('https://pay.example/1'), { kind: 'accepted', redirectionUrl: '' }],
+    ['pending', 200, answer({}), { kind: 'acknowledged', redirectionUrl: '' }],
+    [
+      'a link in another flow',
+      200,
+      link('https://pay.example/1'),
+      { kind: 'acknowledged', redirectionUrl: '' },
+    ],
     [
       'its head and nothing else',
       200,
       { responseDetails: { responseCode: '09', responseMessage: 'PENDING' } },
-      { kind: 'accepted', redirectionUrl: '' },
+      { kind: 'acknowledged', redirectionUrl: '' },
     ],
     [
       'null wherever something is optional',
@@ -77,7 +82,7 @@ describe('initiating a collection (contract 4.7)', () => {
         redirectionRequired: null,
         redirectionUrl: null,
       },
-      { kind: 'accepted', redirectionUrl: '' },
+      { kind: 'acknowledged', redirectionUrl: '' },
     ],
     ['a reason that is null', 200, failed(null), { kind: 'failed', reason: 'FAILED' }],
     ['a reason that is no text', 200, failed({ code: 7 }), { kind: 'failed', reason: 'FAILED' }],
@@ -142,7 +147,7 @@ describe('the link of a link flow (contract 2.9)', () => {
     ],
   ])('%s', async (_, body, redirectionUrl) => {
     const { rail, warnings } = createRailFixture(answering(200, body), secure);
-    expect(await rail.collections.initiate(byLink)).toEqual({ kind: 'accepted', redirectionUrl });
+    expect(await rail.collections.initiate(byLink)).toEqual({ kind: 'acknowledged', redirectionUrl });
     expect(warnings).toEqual([]);
   });
 
@@ -159,7 +164,7 @@ describe('the link of a link flow (contract 2.9)', () => {
     ['nothing', ''],
   ])('that is or has %s is left out, also from the warning', async (_, address) => {
     const { rail, warnings } = createRailFixture(answering(200, link(address)), secure);
-    expect(await rail.collections.initiate(byLink)).toEqual({ kind: 'accepted', redirectionUrl: '' });
+    expect(await rail.collections.initiate(byLink)).toEqual({ kind: 'acknowledged', redirectionUrl: '' });
     expect(warnings).toEqual([[{ rail: 'upstream', reference: 'co-1' }, expect.any(String)]]);
     expect(JSON.stringify(warnings)).not.toMatch(/canary|script/);
   });
@@ -187,8 +192,8 @@ describe('completing a collection (contract 4.8)', () => {
   });
 
   it.each([
-    ['goes on', 200, answer({}), { kind: 'accepted' }],
-    ['goes on, said shortly', 200, { responseDetails: answer({}).responseDetails }, { kind: 'accepted' }],
+    ['goes on', 200, answer({}), { kind: 'acknowledged' }],
+    ['goes on, said shortly', 200, { responseDetails: answer({}).responseDetails }, { kind: 'acknowledged' }],
     ['wrong OTP', 200, failed('incorrect otp'), { kind: 'refused', reason: 'INCORRECT OTP' }],
     ['late OTP', 200, failed('OTP EXPIRED'), { kind: 'refused', reason: 'OTP EXPIRED' }],
     ['duplicate', 200, failed('DUPLICATE REFERENCE'), { kind: 'refused', reason: 'DUPLICATE REFERENCE' }],

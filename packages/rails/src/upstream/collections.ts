@@ -111,7 +111,10 @@ export function readInitiation(
       return { kind: 'failed', reason: read.reason };
     case 'goesOn': {
       const { redirectionUrl = '', paymentCompletionUrl = '' } = read.answer;
-      return { kind: 'accepted', redirectionUrl: readLink?.(redirectionUrl || paymentCompletionUrl) ?? '' };
+      return {
+        kind: 'acknowledged',
+        redirectionUrl: readLink?.(redirectionUrl || paymentCompletionUrl) ?? '',
+      };
     }
     case 'unknown':
     case 'notSent':
@@ -124,7 +127,7 @@ export function readInitiation(
 /** Reads the answer to complete-payin (contract 4.8 and 10.12). */
 export function readCompletion(answer: Answered): CompletionResult {
   const read = readAnswer(answer);
-  return read.kind === 'goesOn' ? { kind: 'accepted' } : read;
+  return read.kind === 'goesOn' ? { kind: 'acknowledged' } : read;
 }
 
 /**

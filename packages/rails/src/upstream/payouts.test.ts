@@ -51,12 +51,12 @@ describe('submitting a payout (contract 4.1)', () => {
   });
 
   it.each([
-    ['09 initialized', 200, envelope({}), { kind: 'accepted' }],
+    ['09 initialized', 200, envelope({}), { kind: 'acknowledged' }],
     [
       'the amount in another spelling',
       200,
       JSON.stringify(envelope({})).replace('100.5', '1.0050e2'),
-      { kind: 'accepted' },
+      { kind: 'acknowledged' },
     ],
     [
       '09 completed already',
@@ -153,7 +153,7 @@ describe('submitting an item of a batch that lacks what a single payout must hav
 
   it('sends it as a batch of its own, under our reference, with nothing made up', async () => {
     const { rail, requests } = createRailFixture(answering(200, submitted));
-    expect(await rail.payouts.submit(item)).toEqual({ kind: 'accepted' });
+    expect(await rail.payouts.submit(item)).toEqual({ kind: 'acknowledged' });
     const [request] = requests;
     expect(request?.url).toBe('http://rail.test/transfer/api/v1/transactions/transfer/bulk');
     const body = bulkPayoutRequest.parse(parseJson(request?.body ?? ''));
@@ -185,7 +185,7 @@ describe('submitting an item of a batch that lacks what a single payout must hav
   });
 
   it.each([
-    ['09 with a record', 200, envelope({}), { kind: 'accepted' }],
+    ['09 with a record', 200, envelope({}), { kind: 'acknowledged' }],
     ['00 instead of 09', 200, { ...submitted, responseCode: '00' }, unknown],
     ['09 with HTTP 400', 400, submitted, unknown],
     ['another shape', 200, { ok: true }, unknown],

@@ -78,7 +78,7 @@ export function readSubmission(answer: Answered, order: OutgoingPayout): Submiss
   if (record.amount !== order.amount) return unknown('the answer names another amount');
   switch (record.status) {
     case 'INITIALIZED':
-      return { kind: 'accepted' };
+      return { kind: 'acknowledged' };
     case 'COMPLETED':
       return { kind: 'completed', fee: record.fee };
     case 'FAILED':
@@ -94,7 +94,7 @@ export function readSubmission(answer: Answered, order: OutgoingPayout): Submiss
 export function readBatchSubmission(answer: Answered): SubmissionResult {
   const envelope = readEnvelope(answer);
   if ('kind' in envelope) return envelope;
-  return readRefused(answer, envelope) ?? { kind: 'accepted' };
+  return readRefused(answer, envelope) ?? { kind: 'acknowledged' };
 }
 
 function readRefused(

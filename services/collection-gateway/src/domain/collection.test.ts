@@ -21,7 +21,7 @@ function given(commands: readonly CollectionCommand[], flow?: CollectionRequest[
   }, fresh(flow));
 }
 
-const recorded = (outcome: 'accepted' | 'unknown'): CollectionCommand => ({
+const recorded = (outcome: 'acknowledged' | 'unknown'): CollectionCommand => ({
   kind: 'recordInitiation',
   attempt: 1,
   outcome: { kind: outcome },
@@ -41,7 +41,7 @@ describe('initiation', () => {
     [{ kind: 'stk' } as const, 'awaitingCustomer'],
     [{ kind: 'link' } as const, 'awaitingCustomer'],
   ])('accepted, by flow %o, leads to %s', (flow, step) => {
-    expect(given([recorded('accepted')], flow)).toMatchObject({ status: 'PENDING', step, version: 2n });
+    expect(given([recorded('acknowledged')], flow)).toMatchObject({ status: 'PENDING', step, version: 2n });
   });
 
   it('that is unclear fails nothing', () => {
@@ -184,7 +184,7 @@ describe('facts', () => {
   });
 
   it('of "not found" against an accepted one are a contradiction', () => {
-    const awaiting = given([recorded('accepted')]);
+    const awaiting = given([recorded('acknowledged')]);
     expect(collectionDecider.decide(observe(afterGrace), awaiting)).toEqual(
       refused('collection.contradiction'),
     );
@@ -203,7 +203,7 @@ describe('a decided amount', () => {
     ['by the minimum', 1_000n, 20n],
     ['never more than was received', 19n, 19n],
   ])('completes a pending collection, the fee %s', (_name, amount, fee) => {
-    expect(given([recorded('accepted'), decide(amount)])).toMatchObject({
+    expect(given([recorded('acknowledged'), decide(amount)])).toMatchObject({
       status: 'COMPLETED',
       step: 'ended',
       amountReceived: amount,

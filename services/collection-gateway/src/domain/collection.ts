@@ -1,4 +1,4 @@
-import { accept, type Decider, refuse, unreachable } from '@pesewa/kernel';
+import { accept, refuse, unreachable } from '@pesewa/kernel';
 import { closeCompletion, decideCompletion, recordCompletion } from './completion.ts';
 import { decideAmount, decideFact } from './facts.ts';
 import type { CollectionRequest } from './initiation.ts';
@@ -7,7 +7,6 @@ import type {
   CollectionCommand,
   CollectionDomainEvent,
   CollectionState,
-  CollectionStateRefusal,
   CollectionStep,
   Decision,
   InitiationOutcome,
@@ -35,8 +34,8 @@ function decide(command: CollectionCommand, state: CollectionState): Decision {
 function decideInitiation(outcome: InitiationOutcome, attempt: number, state: CollectionState): Decision {
   if (state.step !== 'initiating' || state.attempts !== attempt) return refuse('collection.stale_attempt');
   switch (outcome.kind) {
-    case 'accepted':
-      return accept([{ kind: 'initiationAccepted' }]);
+    case 'acknowledged':
+      return accept([{ kind: 'initiationAcknowledged' }]);
     case 'unknown':
       return accept([{ kind: 'initiationUnclear' }]);
     case 'failed':
@@ -60,7 +59,7 @@ function evolve(state: CollectionState, domainEvent: CollectionDomainEvent): Col
   const version = state.version + 1n;
   const next = { ...state, version };
   switch (domainEvent.kind) {
-    case 'initiationAccepted':
+    case 'initiationAcknowledged':
       return { ...next, step: stepAfterInitiation(state.order), dueAtMs: null };
     case 'initiationUnclear':
       return { ...next, step: 'unknown', dueAtMs: null };
@@ -77,7 +76,7 @@ function evolve(state: CollectionState, domainEvent: CollectionDomainEvent): Col
         completionAttempts: state.completionAttempts + 1,
         completionLease: { token: version, untilMs: domainEvent.leaseUntilMs },
       };
-    case 'completionAccepted':
+    case 'completionAcknowledged':
       return { ...next, step: 'completing', dueAtMs: null, completionLease: null };
     case 'completionRefused':
       return { ...next, completionLease: null };
@@ -125,7 +124,4 @@ function stepAfterInitiation({ flow }: CollectionRequest): CollectionStep {
 }
 
 /** The life of a collection: PENDING → COMPLETED | FAILED (contract 10.6). */
-export const collectionDecider: Pick<
-  Decider<CollectionState, CollectionCommand, CollectionDomainEvent, CollectionStateRefusal>,
-  'decide' | 'evolve'
-> = { decide, evolve };
+export const collectionDecider = { decide, evolve };

@@ -21,12 +21,12 @@ function after(state: CollectionState, command: CollectionCommand): CollectionSt
   return decision.value.reduce(collectionDecider.evolve, state);
 }
 
-const initiation = (kind: 'accepted' | 'unknown'): CollectionCommand => ({
+const initiation = (kind: 'acknowledged' | 'unknown'): CollectionCommand => ({
   kind: 'recordInitiation',
   attempt: 1,
   outcome: { kind },
 });
-const awaiting = (flow: CollectionRequest['flow'] = otp) => after(fresh(flow), initiation('accepted'));
+const awaiting = (flow: CollectionRequest['flow'] = otp) => after(fresh(flow), initiation('acknowledged'));
 const request = (nowMs = START_MS): CollectionCommand => ({
   kind: 'requestCompletion',
   nowMs,
@@ -80,7 +80,7 @@ describe('a request to complete', () => {
     ['when the lease is over', after(awaiting(), request()), request(START_MS + LEASE_MS), 'accepted'],
     ['after a refused one', tried(awaiting(), 'refused'), request(), 'accepted'],
     ['after one that was not sent', tried(awaiting(), 'notSent'), request(), 'accepted'],
-    ['after an accepted one', tried(awaiting(), 'accepted'), request(), 'collection.completing'],
+    ['after an acknowledged one', tried(awaiting(), 'acknowledged'), request(), 'collection.completing'],
     ['of an ended collection', after(awaiting(), failed), request(), 'collection.closed'],
     ['of a single-step STK push', awaiting({ kind: 'stk' }), request(), 'collection.completion_not_required'],
     ['of a link', awaiting({ kind: 'link' }), request(), 'collection.completion_not_required'],
@@ -137,7 +137,7 @@ describe('the outcome of a completion', () => {
   });
 
   it('that was accepted ends all others', () => {
-    expect(tried(awaiting(), 'accepted')).toMatchObject({ step: 'completing', completionLease: null });
+    expect(tried(awaiting(), 'acknowledged')).toMatchObject({ step: 'completing', completionLease: null });
   });
 
   it.each(['refused', 'notSent'] as const)('%s with an older token ends no newer lease', (outcome) => {
@@ -149,13 +149,13 @@ describe('the outcome of a completion', () => {
   it('accepted with an older token counts all the same', () => {
     const first = after(awaiting(), request());
     const second = after(first, request(START_MS + LEASE_MS));
-    const completing = after(second, record(first.version, 'accepted'));
+    const completing = after(second, record(first.version, 'acknowledged'));
     expect(completing).toMatchObject({ step: 'completing', completionLease: null });
     expect(refusal(completing, record(second.version, 'refused'))).toBe('collection.stale_attempt');
-    expect(refusal(completing, record(second.version, 'accepted'))).toBe('collection.already_there');
+    expect(refusal(completing, record(second.version, 'acknowledged'))).toBe('collection.already_there');
   });
 
-  it.each(['accepted', 'refused', 'notSent'] as const)('%s after the end changes nothing', (outcome) => {
+  it.each(['acknowledged', 'refused', 'notSent'] as const)('%s after the end changes nothing', (outcome) => {
     const leased = after(awaiting(), request());
     expect(refusal(after(leased, failed), record(leased.version, outcome))).toBe('collection.closed');
   });

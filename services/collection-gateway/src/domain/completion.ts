@@ -68,9 +68,9 @@ export function recordCompletion(
   const closed: readonly CollectionDomainEvent[] = state.completionClosed
     ? []
     : [{ kind: 'completionClosed' }];
-  if (outcome === 'accepted' || outcome === 'closed') {
+  if (outcome === 'acknowledged' || outcome === 'closed') {
     if (state.step === 'completing') return refuse('collection.already_there');
-    return accept([{ kind: 'completionAccepted' }, ...(outcome === 'closed' ? closed : [])]);
+    return accept([{ kind: 'completionAcknowledged' }, ...(outcome === 'closed' ? closed : [])]);
   }
   const isOurs = state.completionLease?.token === token;
   if (!isOurs && (outcome !== 'refusedForGood' || closed.length === 0))

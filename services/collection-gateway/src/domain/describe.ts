@@ -11,11 +11,11 @@ export function describe(
       return domainEvent.unclear ? 'not found at the rail, to be sent again' : 'not sent, to be sent again';
     case 'completionRequested':
       return `completion ${completionAttempts + 1} requested`;
-    case 'completionAccepted':
+    case 'completionAcknowledged':
     case 'completionRefused':
     case 'completionReturned':
       return `completion ${completionAttempts} ${completionWords[domainEvent.kind]}`;
-    case 'initiationAccepted':
+    case 'initiationAcknowledged':
     case 'initiationUnclear':
     case 'completionClosed':
     case 'completed':
@@ -27,7 +27,7 @@ export function describe(
 }
 
 const words = {
-  initiationAccepted: 'accepted by the rail',
+  initiationAcknowledged: 'acknowledged by the rail',
   initiationUnclear: 'no clear answer from the rail',
   completionClosed: 'no further completion is passed on',
   completed: 'completed',
@@ -35,7 +35,7 @@ const words = {
 } as const;
 
 const completionWords = {
-  completionAccepted: 'accepted by the rail',
+  completionAcknowledged: 'acknowledged by the rail',
   completionRefused: 'refused by the rail',
   completionReturned: 'not sent',
 } as const;

@@ -25,7 +25,7 @@ export function decideFact(fact: CollectionFact, resubmitGraceMs: number, state:
       // It was certainly never sent and never will be; after an unclear attempt only an end of the rail's counts.
       if (state.step === 'abandoned' && !state.earlierUnclear)
         return accept([{ kind: 'failed', reason: 'EXPIRED' }]);
-      // If the rail may have accepted it, its "not found" decides nothing.
+      // If the rail may have acknowledged it, its "not found" decides nothing.
       if (state.step !== 'initiating' && state.step !== 'unknown') return refuse('collection.contradiction');
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('collection.grace_not_over');
       return accept([{ kind: 'requeued', dueAtMs: fact.polledAtMs, unclear: true }]);

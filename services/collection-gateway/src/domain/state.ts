@@ -59,7 +59,7 @@ export interface CollectionState {
 
 /** The rail's answer to an initiation (ADR 62). */
 export type InitiationOutcome =
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'acknowledged' }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'notSent'; readonly retryAtMs: number };
@@ -68,7 +68,7 @@ export type InitiationOutcome =
  * The rail's answer to a completion. An unclear one is not recorded, and the lease runs out. `refusedForGood`: it
  * accepts no further completion. `closed`: it has ended the collection, and its status check shows how.
  */
-export type CompletionOutcome = 'accepted' | 'refused' | 'refusedForGood' | 'closed' | 'notSent';
+export type CompletionOutcome = 'acknowledged' | 'refused' | 'refusedForGood' | 'closed' | 'notSent';
 
 /** A fact from the rail (ADR 6); amount and fee in minor units, null if unknown. */
 export interface CollectionFact {
@@ -97,12 +97,12 @@ export type CollectionCommand =
 
 /** What happened to a collection. */
 export type CollectionDomainEvent =
-  | { readonly kind: 'initiationAccepted' }
+  | { readonly kind: 'initiationAcknowledged' }
   | { readonly kind: 'initiationUnclear' }
   /** `unclear`: an attempt was made whose outcome is unknown. */
   | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
   | { readonly kind: 'completionRequested'; readonly leaseUntilMs: number }
-  | { readonly kind: 'completionAccepted' }
+  | { readonly kind: 'completionAcknowledged' }
   | { readonly kind: 'completionRefused' }
   | { readonly kind: 'completionReturned' }
   | { readonly kind: 'completionClosed' }

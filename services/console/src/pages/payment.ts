@@ -101,7 +101,7 @@ function wrongOf({ times }: Visit, known: Known): Html {
 async function waitsFor(visit: Visit, { payment }: Known): Promise<Html> {
   if (!payment) return nothing;
   const { kind, rail, merchantId, step } = payment;
-  const isUnsent = step === 'accepted' || step === 'held';
+  const isUnsent = step === 'awaitingHold' || step === 'held';
   const [{ silent }, pauses] = await Promise.all([
     visit.upstream.call('reconciler', statusOperations.show, {}),
     isUnsent ? readPauses(visit, [`${kind}s`]) : [],
@@ -136,7 +136,7 @@ function actionsOf(visit: Visit, { reference, payment, reconciliation, breaks, d
   const next = nextAt ? html`<p>${rail} ${when} ${time(nextAt, visit.times)}.</p>` : nothing;
   if (!visit.may('operator'))
     return html`${waiting}${next}<p>To ask the rail, to cancel and to propose take the role operator.</p>`;
-  const isUnsent = kind === 'payout' && (step === 'accepted' || step === 'held') && !earlierUnclear;
+  const isUnsent = kind === 'payout' && (step === 'awaitingHold' || step === 'held') && !earlierUnclear;
   const asksPeople = proposed.length === 0 && breakToDecide(kind, breaks) !== undefined;
   const money = displayAmount(payment.amount, payment.currency);
   const decide = kind === 'payout' ? 'Propose how it ended…' : 'Propose what the customer paid…';

@@ -44,7 +44,7 @@ export function decideCancellation(
   // What was brought back without its recipient may have been sent before.
   if (state.earlierUnclear || !state.recipientKnown) return refuse('payout.maybe_sent');
   if (state.step === 'held') return accept([cancelled(by)]);
-  if (state.step !== 'accepted') return refuse('payout.maybe_sent');
+  if (state.step !== 'awaitingHold') return refuse('payout.maybe_sent');
   return state.cancelRequestedBy === null
     ? accept([{ kind: 'cancelRequested', by }])
     : refuse('payout.already_there');

@@ -36,7 +36,7 @@ const completed: PayoutDomainEvent = {
 
 describe('what two operators decide of a payout', () => {
   it.each<[string, PayoutState]>([
-    ['accepted', payoutDecider.initial],
+    ['awaiting its hold', payoutDecider.initial],
     ['held, and never sent', at({ step: 'held', attempts: 0, attemptedAtMs: null, dueAtMs: 1_000 })],
     ['held, to be sent again', at({ step: 'held', dueAtMs: 1_000 })],
     ['submitted', at({ step: 'submitted' })],
@@ -100,7 +100,7 @@ describe('failed, where an attempt was not over yet by what people knew', () => 
     decision.leadsTo({ step: 'unknown', dueAtMs: 32_000, decided: { ...decided, isPending: true } });
   });
   it.each<[string, PayoutState]>([
-    ['accepted', payoutDecider.initial],
+    ['awaiting its hold', payoutDecider.initial],
     ['held, to be sent again: it was not found, or never left', at({ step: 'held', dueAtMs: 1_000 })],
   ])('ends one that is %s', (_name, state) => {
     payout.givenState(state).when(decide('failed', early)).emits(failed);
@@ -179,12 +179,12 @@ describe('what is decided while an attempt is under way', () => {
     }
   });
   it('lapses when the rail has taken that very attempt on: what people knew is older', () => {
-    const decision = payout.givenState(waiting).when(answered({ kind: 'accepted' }));
-    decision.emits({ kind: 'submitted', answer: 'accepted' });
+    const decision = payout.givenState(waiting).when(answered({ kind: 'acknowledged' }));
+    decision.emits({ kind: 'submitted', answer: 'acknowledged' });
     decision.leadsTo({ step: 'submitted', decided: { ...decided, isPending: false } });
     payout
       .givenState(paid)
-      .when(answered({ kind: 'accepted' }))
+      .when(answered({ kind: 'acknowledged' }))
       .emits(completed);
   });
   it('gives way to a rail that says that it has paid', () => {
@@ -202,7 +202,7 @@ describe('what is decided while an attempt is under way', () => {
   it('leaves nothing to the answer that comes after the end', () => {
     payout
       .givenState(at({ status: 'FAILED', step: 'ended', decided: { ...decided, isPending: false } }))
-      .when(answered({ kind: 'accepted' }))
+      .when(answered({ kind: 'acknowledged' }))
       .isRefused('payout.stale_attempt');
   });
 });

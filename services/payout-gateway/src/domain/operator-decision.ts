@@ -54,7 +54,7 @@ interface DecisionContext {
  * Ends a payout by the decision of two operators: at once, or after an attempt that may still pay is over.
  *
  * The decision that it failed says nothing about an attempt that was not over at the time of the operators' knowledge:
- * if the rail has accepted it, it will pay.
+ * if the rail has acknowledged it, it will pay.
  */
 export function decideByOperators(
   decided: DecidedOutcome,
@@ -102,5 +102,5 @@ export function decidedEndOf({ outcome, railFee }: DecidedOutcome): DecidedDomai
  * rail's answer that it has paid, or is about to although people decided otherwise, is newer than the decision.
  */
 export function confirmsDecision(kind: string, { outcome }: DecidedOutcome): boolean {
-  return kind !== 'completed' && (outcome === 'completed' || (kind !== 'accepted' && kind !== 'unknown'));
+  return kind !== 'completed' && (outcome === 'completed' || (kind !== 'acknowledged' && kind !== 'unknown'));
 }

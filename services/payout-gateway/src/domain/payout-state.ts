@@ -8,7 +8,7 @@ import type { DecidedDomainEvent, RecordedDecision } from './operator-decision.t
  * sets it (`withAttempt`, `attemptUpdate`). `held` is due to be sent, for the first time or again; of `unknown` it is not
  * clear here whether the rail has it.
  */
-export type PayoutStep = 'accepted' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
+export type PayoutStep = 'awaitingHold' | 'held' | 'submitting' | 'submitted' | 'unknown' | 'ended';
 
 /** The part of a payout that changes in its life. */
 export interface PayoutState {
@@ -20,8 +20,8 @@ export interface PayoutState {
   readonly attempts: number;
   /** Whether an earlier attempt was unclear and may therefore still be executed after the newest one. */
   readonly earlierUnclear: boolean;
-  /** Whether the rail has clearly accepted it, also after its end: then it is never sent again. */
-  readonly acceptedByRail: boolean;
+  /** Whether the rail has clearly acknowledged it, also after its end: then it is never sent again. */
+  readonly acknowledgedByRail: boolean;
   /** When the newest attempt was committed, in milliseconds since the epoch; null before the first. */
   readonly attemptedAtMs: number | null;
   /** When a held payout must be submitted; null while there is nothing to do. */
@@ -75,7 +75,7 @@ export type PayoutDomainEvent =
   /** Its money is held, but it may have been sent before the database was restored. */
   | { readonly kind: 'withheld' }
   /** `refused`: the rail refused this attempt, but an earlier one may still be executed. */
-  | { readonly kind: 'submitted'; readonly answer: 'accepted' | 'unknown' | 'refused' }
+  | { readonly kind: 'submitted'; readonly answer: 'acknowledged' | 'unknown' | 'refused' }
   /** `unclear`: an attempt was made whose outcome is unknown. */
   | { readonly kind: 'requeued'; readonly dueAtMs: number; readonly unclear: boolean }
   | {
@@ -97,11 +97,11 @@ export type PayoutDomainEvent =
 /** A payout that was just accepted. */
 export const initial: PayoutState = {
   status: 'INITIALIZED',
-  step: 'accepted',
+  step: 'awaitingHold',
   version: 1n,
   attempts: 0,
   earlierUnclear: false,
-  acceptedByRail: false,
+  acknowledgedByRail: false,
   attemptedAtMs: null,
   dueAtMs: null,
   railFee: 0n,
@@ -120,11 +120,11 @@ export function evolve(state: PayoutState, domainEvent: PayoutDomainEvent): Payo
     case 'withheld':
       return { ...next, step: 'unknown' };
     case 'submitted': {
-      const acceptedByRail = domainEvent.answer === 'accepted';
-      const step = acceptedByRail ? 'submitted' : 'unknown';
+      const acknowledgedByRail = domainEvent.answer === 'acknowledged';
+      const step = acknowledgedByRail ? 'submitted' : 'unknown';
       // A decision of people keeps waiting for an attempt whose answer is unclear.
       if (step === 'unknown' && state.decided?.isPending) return { ...next, step };
-      return { ...next, step, acceptedByRail, dueAtMs: null, decided: lapsed(state) };
+      return { ...next, step, acknowledgedByRail, dueAtMs: null, decided: lapsed(state) };
     }
     case 'decided':
       return { ...next, dueAtMs: domainEvent.dueAtMs, decided: { ...domainEvent.decided, isPending: true } };
@@ -158,3 +158,37 @@ function ended(state: PayoutState, reason: string): PayoutState {
 function lapsed({ decided }: PayoutState): RecordedDecision | null {
   return decided && { ...decided, isPending: false };
 }
+
+/** The description of a domain event for operators. */
+export function describe(domainEvent: PayoutDomainEvent): string {
+  switch (domainEvent.kind) {
+    case 'submitted':
+      return answers[domainEvent.answer];
+    case 'requeued':
+      return domainEvent.unclear ? 'not found at the rail, to be sent again' : 'not sent, to be sent again';
+    case 'decided':
+      return `two operators decided that it ${domainEvent.decided.outcome}: it waits for the attempt under way`;
+    case 'lapsed':
+      return 'what two operators decided has lapsed: it is unknown how an attempt ended that they could not know of';
+    case 'cancelRequested':
+      return `cancelled by ${domainEvent.by} before it was sent: it ends when the ledger answers for its hold`;
+    case 'completed':
+    case 'failed':
+      if (domainEvent.kind === 'failed' && domainEvent.cancelledBy !== undefined)
+        return `failed: cancelled by ${domainEvent.cancelledBy} before it was sent`;
+      return domainEvent.byOperators ? `${domainEvent.kind}, as two operators decided` : domainEvent.kind;
+    case 'withheld':
+      return 'held, and not sent: it may have been before the database was restored';
+    case 'held':
+    case 'reversed':
+      return domainEvent.kind;
+    default:
+      return unreachable(domainEvent);
+  }
+}
+
+const answers = {
+  acknowledged: 'acknowledged by the rail',
+  unknown: 'no clear answer from the rail',
+  refused: 'refused by the rail, an earlier attempt is unclear',
+} as const;

@@ -5,7 +5,7 @@ import type { PayoutDomainEvent, PayoutState } from './payout-state.ts';
 
 const payout = specify(payoutDecider);
 const held: PayoutDomainEvent = { kind: 'held', dueAtMs: 1_000 };
-const submitted: PayoutDomainEvent = { kind: 'submitted', answer: 'accepted' };
+const submitted: PayoutDomainEvent = { kind: 'submitted', answer: 'acknowledged' };
 const completed: PayoutDomainEvent = { kind: 'completed', railFee: 5n, reason: 'Successful' };
 const failed: PayoutDomainEvent = { kind: 'failed', reason: 'Account closed' };
 
@@ -51,7 +51,7 @@ describe('attempts', () => {
   it('an accepted one waits for a fact', () => {
     payout
       .givenState(submitting)
-      .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'accepted' } }))
+      .when(record({ kind: 'recordAttempt', attempt: 1, outcome: { kind: 'acknowledged' } }))
       .emits(submitted);
   });
   it('an unclear answer is neither success nor failure (invariant P4)', () => {
@@ -112,7 +112,7 @@ describe('the answer to an attempt that a NOT FOUND has overtaken', () => {
   it('an accepted one is not sent again', () => {
     payout
       .givenState(requeued)
-      .when(record({ kind: 'accepted' }))
+      .when(record({ kind: 'acknowledged' }))
       .leadsTo({ step: 'submitted', dueAtMs: null });
   });
   it('a refusal is not final where an attempt before it was unclear', () => {
@@ -151,7 +151,7 @@ describe('facts (contract 10.6)', () => {
       .when(fact('notFound', 32_000))
       .emits({ kind: 'requeued', dueAtMs: 32_000, unclear: true });
   });
-  it('not found never sends again what the rail accepted (rule 3)', () => {
+  it('not found never sends again what the rail acknowledged (rule 3)', () => {
     payout
       .givenState({ ...submitting, step: 'submitted', dueAtMs: null })
       .when(fact('notFound', 900_000))

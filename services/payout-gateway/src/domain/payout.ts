@@ -1,4 +1,4 @@
-import { accept, type Decider, type Result, refuse, unreachable } from '@pesewa/kernel';
+import { accept, type Result, refuse, unreachable } from '@pesewa/kernel';
 import { type CancellationRefusal, cancelled, decideCancellation } from './cancellation.ts';
 import {
   applyDecision,
@@ -11,7 +11,7 @@ import { evolve, initial, type PayoutDomainEvent, type PayoutState } from './pay
 
 /** The rail's answer to an attempt (ADR 62). */
 export type AttemptOutcome =
-  | { readonly kind: 'accepted' }
+  | { readonly kind: 'acknowledged' }
   | { readonly kind: 'completed'; readonly fee: bigint }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'unknown' }
@@ -51,12 +51,12 @@ function decide(
 ): Result<readonly PayoutDomainEvent[], PayoutRefusal> {
   switch (command.kind) {
     case 'confirmHold':
-      if (state.step !== 'accepted') return refuse('payout.already_there');
+      if (state.step !== 'awaitingHold') return refuse('payout.already_there');
       if (state.cancelRequestedBy !== null) return accept([cancelled(state.cancelRequestedBy)]);
       if (state.earlierUnclear || !state.recipientKnown) return accept([{ kind: 'withheld' }]);
       return accept([{ kind: 'held', dueAtMs: command.nowMs }]);
     case 'refuseHold':
-      if (state.step !== 'accepted') return refuse('payout.already_there');
+      if (state.step !== 'awaitingHold') return refuse('payout.already_there');
       return accept([{ kind: 'failed', reason: command.reason }]);
     case 'recordAttempt':
       return decideAttempt(command.outcome, command.attempt, state);
@@ -84,7 +84,7 @@ function decideAttempt(
   if (state.decided?.isPending && confirmsDecision(outcome.kind, state.decided))
     return accept([decidedEndOf(state.decided)]);
   switch (outcome.kind) {
-    case 'accepted':
+    case 'acknowledged':
     case 'unknown':
       return accept([{ kind: 'submitted', answer: outcome.kind }]);
     case 'completed':
@@ -111,8 +111,8 @@ function decideLateAnswer(
   state: PayoutState,
 ): Result<readonly PayoutDomainEvent[], PayoutRefusal> {
   switch (outcome.kind) {
-    case 'accepted':
-      return accept([{ kind: 'submitted', answer: 'accepted' }]);
+    case 'acknowledged':
+      return accept([{ kind: 'submitted', answer: 'acknowledged' }]);
     case 'completed':
       return accept([{ kind: 'completed', railFee: outcome.fee, reason: 'Successful' }]);
     case 'failed':
@@ -147,7 +147,7 @@ function decideFact(
       ]);
     case 'notFound':
       if (state.step === 'held') return refuse('payout.already_there');
-      // Only an attempt without a clear answer is sent again; people look into one that the rail had accepted (ADR 5).
+      // Only an attempt without a clear answer is sent again; people look into one that the rail had acknowledged (ADR 5).
       if (state.step !== 'submitting' && state.step !== 'unknown') return refuse('payout.contradiction');
       // The rail may still be processing an attempt: its "not found" counts only after the grace time (ADR 5).
       if (fact.polledAtMs - state.attemptedAtMs < resubmitGraceMs) return refuse('payout.grace_not_over');
@@ -171,8 +171,4 @@ function decideAfterTheEnd(
 }
 
 /** The life of a payout: INITIALIZED → COMPLETED | FAILED, and COMPLETED → REVERSED (contract 10.6). */
-export const payoutDecider: Decider<PayoutState, PayoutCommand, PayoutDomainEvent, PayoutRefusal> = {
-  initial,
-  decide,
-  evolve,
-};
+export const payoutDecider = { initial, decide, evolve };

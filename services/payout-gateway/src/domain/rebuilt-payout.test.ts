@@ -29,7 +29,7 @@ const accepted: OwnEvent = {
   },
 };
 const submitted = (
-  answer: 'accepted' | 'unknown',
+  answer: 'acknowledged' | 'unknown',
   version: bigint,
   attempt = 1,
   refused = false,
@@ -82,8 +82,8 @@ describe('a payout that was forgotten, as its events show it', () => {
   });
 
   it.each<[string, readonly OwnEvent[], object]>([
-    ['accepted', [], { step: 'accepted', version: 1n }],
-    ['taken on', [submitted('accepted', 4n, 2)], { step: 'submitted', version: 4n, attempts: 2 }],
+    ['accepted', [], { step: 'awaitingHold', version: 1n }],
+    ['taken on', [submitted('acknowledged', 4n, 2)], { step: 'submitted', version: 4n, attempts: 2 }],
     ['unclear', [submitted('unknown', 4n)], { step: 'unknown', version: 4n, attempts: 1 }],
     [
       'refused, after one that was unclear',
@@ -92,7 +92,7 @@ describe('a payout that was forgotten, as its events show it', () => {
     ],
     [
       'completed',
-      [submitted('accepted', 3n), completed],
+      [submitted('acknowledged', 3n), completed],
       {
         status: 'COMPLETED',
         step: 'ended',
@@ -118,7 +118,7 @@ describe('a payout that was forgotten, as its events show it', () => {
   });
 
   it('is the same in whichever order and however often its events lie in the topic', () => {
-    const all = [accepted, submitted('accepted', 3n), completed, ended('Reversed', 5n)];
+    const all = [accepted, submitted('acknowledged', 3n), completed, ended('Reversed', 5n)];
     expect(remember(...all.toReversed(), ...all, accepted, completed)).toEqual(remember(...all));
   });
 
@@ -127,7 +127,7 @@ describe('a payout that was forgotten, as its events show it', () => {
   });
 
   it('comes to the same from any of its records, and nothing older changes it', () => {
-    const all = [accepted, submitted('accepted', 3n), completed, ended('Reversed', 5n)];
+    const all = [accepted, submitted('acknowledged', 3n), completed, ended('Reversed', 5n)];
     const last = remember(...all);
     if (!last) throw new TypeError('it was accepted');
     for (let known = 1; known <= all.length; known += 1) {

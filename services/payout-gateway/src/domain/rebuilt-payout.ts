@@ -1,8 +1,8 @@
 import type { TopicEvent } from '@pesewa/contracts';
 import { unreachable } from '@pesewa/kernel';
-import { describe } from './describe.ts';
 import {
   type Completion,
+  describe,
   evolve,
   initial,
   keepCompletion,

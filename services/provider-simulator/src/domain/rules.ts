@@ -1,8 +1,7 @@
 import { type CompletionFlow, rightOtps } from '@pesewa/contracts';
-import { accept, type Decider, type Result, refuse } from '@pesewa/kernel';
+import { accept, type Result, refuse } from '@pesewa/kernel';
 import {
   absentPayment,
-  type CallbackStatement,
   type CallbackTried,
   evolve,
   type Outcome,
@@ -49,14 +48,7 @@ export interface Timing {
 }
 
 /** The rules of simulated payments: the decider, and the steps that become due by themselves. */
-export interface PaymentRules extends Decider<Payment, Command, PaymentEvent, PaymentRefusal> {
-  /** When the payment changes by itself: ends, expires or is reversed; undefined if it never does. */
-  readonly nextChangeAtMs: (payment: Payment) => number | undefined;
-  /** When the next callback is due, and its statement; undefined if there is none. */
-  readonly nextCallback: (
-    payment: Payment,
-  ) => { readonly atMs: number; readonly statement: CallbackStatement } | undefined;
-}
+export type PaymentRules = ReturnType<typeof createPaymentRules>;
 
 const WRONG_OTPS_MAX = 3;
 const RETRY_BASE_MS = 500;
@@ -73,14 +65,15 @@ export const reasons = {
 } as const;
 
 /** Builds the rules for a timing. */
-export function createPaymentRules(timing: Timing): PaymentRules {
-  const nextChangeAtMs = (payment: Payment) => changeAtMs(payment, timing);
+export function createPaymentRules(timing: Timing) {
   return {
     initial: absentPayment,
     evolve,
-    decide: (command, payment) => decide(command, payment, timing),
-    nextChangeAtMs,
-    nextCallback: (payment) => callbackDue(payment, timing),
+    decide: (command: Command, payment: Payment) => decide(command, payment, timing),
+    /** When the payment changes by itself: ends, expires or is reversed; undefined if it never does. */
+    nextChangeAtMs: (payment: Payment) => changeAtMs(payment, timing),
+    /** When the next callback is due, and its statement; undefined if there is none. */
+    nextCallback: (payment: Payment) => callbackDue(payment, timing),
   };
 }
 

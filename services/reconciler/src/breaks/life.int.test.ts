@@ -41,12 +41,12 @@ async function contradicted(): Promise<{ readonly reference: string; readonly id
   return { reference, id: `${reference}/status` };
 }
 
-/** A payout that the rail accepted and now denies: a break that closes with the payout's end. */
+/** A payout that the rail acknowledged and now denies: a break that closes with the payout's end. */
 async function lost(): Promise<{ readonly reference: string; readonly id: string }> {
   const reference = ids.next('po');
   answers.set(reference, { kind: 'notFound' });
-  await insertRecord('payouts', reference, 'INITIALIZED', { acceptedByRail: true });
-  await publish(accepted(reference), submitted(reference, 'accepted'));
+  await insertRecord('payouts', reference, 'INITIALIZED', { acknowledgedByRail: true });
+  await publish(accepted(reference), submitted(reference, 'acknowledged'));
   await until('the break', () => eventsOf(reference).includes('Opened'));
   return { reference, id: `${reference}/status` };
 }

@@ -19,8 +19,8 @@ describe('a discrepancy that moves nothing', () => {
   it('opens one break where the rail does not find what it took on, and takes its later word (ADR 5)', async () => {
     const [lost, unclear, refused] = [ids.next('po'), ids.next('po'), ids.next('po')];
     for (const reference of [lost, unclear, refused]) answers.set(reference, { kind: 'notFound' });
-    await insertRecord('payouts', lost, 'INITIALIZED', { acceptedByRail: true, attemptedAt: new Date() });
-    await publish(accepted(lost), submitted(lost, 'accepted'));
+    await insertRecord('payouts', lost, 'INITIALIZED', { acknowledgedByRail: true, attemptedAt: new Date() });
+    await publish(accepted(lost), submitted(lost, 'acknowledged'));
     await publish(accepted(unclear), submitted(unclear, 'unknown'));
     await publish(accepted(refused), submitted(refused, 'unknown', { refused: true }));
     await until('the breaks', () => [lost, refused].every((one) => about(one, 'BreakOpened').length > 0));

@@ -16,12 +16,12 @@ const decidedOf = (reference: string) => about(reference, 'PayoutOutcomeDecided'
 const breakIdOf = (reference: string) => `${reference}/status`;
 const note = 'the rail confirmed it in writing';
 
-/** A payout that its rail accepted and then does not know: nothing sends it again, and nothing ends it. */
+/** A payout that its rail acknowledged and then does not know: nothing sends it again, and nothing ends it. */
 async function stuck(): Promise<string> {
   const reference = ids.next('po');
   answers.set(reference, { kind: 'notFound' });
-  await insertRecord('payouts', reference, 'INITIALIZED', { acceptedByRail: true });
-  await publish(accepted(reference), submitted(reference, 'accepted'));
+  await insertRecord('payouts', reference, 'INITIALIZED', { acknowledgedByRail: true });
+  await publish(accepted(reference), submitted(reference, 'acknowledged'));
   await until('the break', () =>
     about(reference, 'BreakOpened').some(({ payload }) => payload['breakId'] === breakIdOf(reference)),
   );

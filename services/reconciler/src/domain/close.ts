@@ -75,7 +75,7 @@ export function matchRecord(evidence: CloseEvidence): Matching {
   if (answer.kind === 'unaskable') return unclear(evidence, ours, answer.why);
   const theirs = reportedBy(answer);
   const comparison = compareSides(ours, theirs, terms);
-  // It failed before the rail accepted it, so neither side has moved money.
+  // It failed before the rail acknowledged it, so neither side has moved money.
   const isNeverAccepted =
     answer.kind === 'notFound' && ours.status === 'failed' && (answer.takenOnAtMs ?? null) === null;
   if (isNeverAccepted || comparison.differences.length === 0)

@@ -7,7 +7,7 @@ import type { Terms, Tracked } from './tracked.ts';
 /** A rail's answer about a payment; amounts in minor units, null if not reported. */
 export type RailAnswer =
   | { readonly kind: 'pending' }
-  /** With when the rail accepted the payout, by its owner's record; null or absent if it never did. */
+  /** With when the rail acknowledged the payout, by its owner's record; null or absent if it never did. */
   | { readonly kind: 'notFound'; readonly takenOnAtMs?: number | null }
   /** No answer; a rail that turned the question away may say how long it must not be asked again. */
   | { readonly kind: 'unknown'; readonly retryAfterMs?: number }

@@ -7,7 +7,7 @@ const COLLECTION_GRACES = 2;
 
 /**
  * Judges an answer that the rail doesn't know an open payment. The owner sends the payment again if no attempt had a
- * clear answer. If the rail had accepted it, or refused it while an earlier attempt may still be executed, people must
+ * clear answer. If the rail had acknowledged it, or refused it while an earlier attempt may still be executed, people must
  * look at it (ADR 5), and likewise at a collection that the rail continues not to know.
  */
 export function judgeNotFound(evidence: Evidence): Judged {
@@ -39,7 +39,7 @@ function lostPayout(evidence: Evidence): Finding | undefined {
   const { tracked, terms } = evidence;
   const { amount } = terms;
   const takenOnAtMs = takenOnAtOf(evidence);
-  const accepted = 'the rail accepted it, yet its lookup does not find it';
+  const accepted = 'the rail acknowledged it, yet its lookup does not find it';
   if (takenOnAtMs !== null)
     return isGraceOver(evidence, takenOnAtMs)
       ? { kind: 'payout.not_found', amount, detail: accepted }

@@ -18,7 +18,7 @@ interface OwnersEvent {
 export type PaymentObservation =
   | (OwnersEvent & { readonly kind: 'opened'; readonly terms: Terms })
   /** The rail was asked; with its answer, if it matters here. */
-  | (OwnersEvent & { readonly kind: 'asked'; readonly answer: 'accepted' | 'refused' | null })
+  | (OwnersEvent & { readonly kind: 'asked'; readonly answer: 'acknowledged' | 'refused' | null })
   /** Nothing more is passed on to the rail: only its own status can end the collection (contract 10.12). */
   | (OwnersEvent & { readonly kind: 'closed' })
   | (OwnersEvent & {

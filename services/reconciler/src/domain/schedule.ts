@@ -78,17 +78,17 @@ export function untilTaken(
 }
 
 /**
- * Whether a rail has accepted a payout of which its owner has reported nothing but its beginning, soon enough that its
+ * Whether a rail has acknowledged a payout of which its owner has reported nothing but its beginning, soon enough that its
  * first poll need not wait longer. Nothing is written of that: its owner's record has it for those that need it (ADR
  * 26). That it was polled since does not matter: an acceptance that is heard again must not begin its schedule anew.
  */
 export function goesStraight(
   { status, version, openedAtMs }: Tracked,
-  { answer, atMs }: { readonly answer: 'accepted' | 'refused' | null; readonly atMs: number },
+  { answer, atMs }: { readonly answer: 'acknowledged' | 'refused' | null; readonly atMs: number },
   { firstPollAfterMs }: Timing,
 ): boolean {
   const isFirst = status === 'open' && version === 1n;
-  return answer === 'accepted' && isFirst && atMs - openedAtMs <= firstPollAfterMs / 2;
+  return answer === 'acknowledged' && isFirst && atMs - openedAtMs <= firstPollAfterMs / 2;
 }
 
 /** Whether a poll that began then was due by the schedule, and not only because of a callback. */

@@ -143,8 +143,8 @@ describe('a payment of the working set', () => {
     expect(end('reversed')).toBeNull();
   });
 
-  it('does not change when the rail accepts a payout that goes straight', () => {
-    const accepted: PaymentObservation = { ...asked, answer: 'accepted' };
+  it('does not change when the rail acknowledges a payout that goes straight', () => {
+    const accepted: PaymentObservation = { ...asked, answer: 'acknowledged' };
     const open = fold(opened);
     expect(apply(open, accepted, timing)).toBe(open);
     // Its first poll must be no sooner than half of the usual time after that.
@@ -157,8 +157,8 @@ describe('a payment of the working set', () => {
     expect(apply(polled, accepted, timing)).toBe(polled);
   });
 
-  it('changes when the rail accepts a payout whose earlier attempt was unclear', () => {
-    const accepted: PaymentObservation = { ...asked, answer: 'accepted', version: 5n };
+  it('changes when the rail acknowledges a payout whose earlier attempt was unclear', () => {
+    const accepted: PaymentObservation = { ...asked, answer: 'acknowledged', version: 5n };
     const due = { version: 5n, dueAtMs: 35_000, pollsInRound: 0 };
     expect(fold(opened, asked, accepted)).toMatchObject(due);
     expect(fold(accepted)).toMatchObject({ version: 5n, status: 'awaited' });
@@ -168,14 +168,18 @@ describe('a payment of the working set', () => {
     const refused: PaymentObservation = { ...asked, answer: 'refused', version: 5n, atMs: 6_000 };
     expect(fold(opened, asked)).toMatchObject({ refusedAtMs: null });
     expect(fold(opened, asked, refused)).toMatchObject({ refusedAtMs: 6_000 });
-    const later: PaymentObservation = { ...asked, answer: 'accepted', version: 6n, atMs: 6_500 };
+    const later: PaymentObservation = { ...asked, answer: 'acknowledged', version: 6n, atMs: 6_500 };
     expect(fold(opened, asked, refused, later)).toMatchObject({ refusedAtMs: null });
   });
 
   it('is shown as accepted once the rail has answered a poll that it has it', () => {
     const open = fold(opened);
     const polled = (answer: string) => openStateOf(withAnswer(open, answer, 40_000));
-    expect([openStateOf(open), polled('unknown'), polled('pending')]).toEqual(['begun', 'begun', 'accepted']);
+    expect([openStateOf(open), polled('unknown'), polled('pending')]).toEqual([
+      'begun',
+      'begun',
+      'acknowledged',
+    ]);
   });
 
   it('keeps its first answers and the newest, and counts those between', () => {

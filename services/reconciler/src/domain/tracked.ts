@@ -221,7 +221,7 @@ export function isBooked({
 }
 
 /** The states of an open payment, by the rail's answers. */
-export const openStates = ['begun', 'accepted', 'refused', 'not_found'] as const;
+export const openStates = ['begun', 'acknowledged', 'refused', 'not_found'] as const;
 
 /** One of {@link openStates}. */
 export type OpenState = (typeof openStates)[number];
@@ -237,7 +237,7 @@ export function openStateOf({
 }: Pick<Tracked, 'notFoundSinceMs' | 'refusedAtMs' | 'wasPending'>): OpenState {
   if (notFoundSinceMs !== null) return 'not_found';
   if (refusedAtMs !== null) return 'refused';
-  return wasPending ? 'accepted' : 'begun';
+  return wasPending ? 'acknowledged' : 'begun';
 }
 
 /**

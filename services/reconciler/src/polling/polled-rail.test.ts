@@ -16,7 +16,7 @@ function open(findTakenOnAtMs: (reference: string) => Promise<number | null>) {
   return { askAbout, read };
 }
 
-it('gives when the rail accepted a payout that it does not find, and reads that for no other answer', async () => {
+it('gives when the rail acknowledged a payout that it does not find, and reads that for no other answer', async () => {
   const { askAbout, read } = open(async () => 5_000);
   for (const kind of ['pending', 'unknown'] as const) {
     const answer = { kind, why: 'timeout' };

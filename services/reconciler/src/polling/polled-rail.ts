@@ -9,13 +9,13 @@ export type PollAnswer = LookupResult | Extract<RailAnswer, { readonly kind: 'no
 export type PolledRail = Pick<Rail, 'name' | 'capabilities' | 'isAvailable'> & {
   readonly payouts?: Pick<RailPayouts, 'lookUp'> | undefined;
   readonly collections?: Pick<RailCollections, 'check'> | undefined;
-  /** When the rail accepted a payout, in milliseconds, by the record of its owner; null if it did not. */
+  /** When the rail acknowledged a payout, in milliseconds, by the record of its owner; null if it did not. */
   readonly findTakenOnAtMs: (reference: string) => Promise<number | null>;
 };
 
 /**
  * Asks a rail about a payment; gives the reason if that is impossible. Of a payout that the rail does not find, the
- * answer has when the rail accepted it: nothing else depends on that, so it is read here, and not written (ADR 26).
+ * answer has when the rail acknowledged it: nothing else depends on that, so it is read here, and not written (ADR 26).
  */
 export async function ask(
   rail: PolledRail | undefined,

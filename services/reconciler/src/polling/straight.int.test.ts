@@ -20,7 +20,7 @@ interface Profiled {
 beforeAll(harness.open);
 afterAll(harness.close);
 
-it('writes a payout that goes straight when it begins, by its callback, its end and its entry, and not when its rail accepts it', async () => {
+it('writes a payout that goes straight when it begins, by its callback, its end and its entry, and not when its rail acknowledges it', async () => {
   const [reference, marker] = [ids.next('po'), ids.next('po')];
   answers.set(reference, { kind: 'completed', amount: 10_000n, fee: 50n, reason: null });
   await database().command({ profile: 2 });
@@ -28,7 +28,7 @@ it('writes a payout that goes straight when it begins, by its callback, its end 
   await until('the payout', async () => (await rowOf(reference)) !== null);
   const before = await rowOf(reference);
   // Events of one wallet are applied in order.
-  await publish(submitted(reference, 'accepted'), accepted(marker));
+  await publish(submitted(reference, 'acknowledged'), accepted(marker));
   await until('what came later', async () => (await rowOf(marker)) !== null);
   expect(await rowOf(reference)).toEqual(before);
   await publish(callback(reference, 'COMPLETED'));

@@ -74,7 +74,7 @@ it('exports what waits and since when', async () => {
     'open_payments{kind="payout"} 7',
     'open_payments{kind="collection"} 0',
     'oldest_open_payment_seconds{kind="payout",state="begun"} 90',
-    ...['accepted', 'refused', 'not_found'].map(
+    ...['acknowledged', 'refused', 'not_found'].map(
       (state) => `oldest_open_payment_seconds{kind="payout",state="${state}"} 0`,
     ),
     ...openStates.map((state) => `oldest_open_payment_seconds{kind="collection",state="${state}"} 0`),

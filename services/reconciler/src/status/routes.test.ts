@@ -18,7 +18,7 @@ const parts: StandingDeps = {
     countOpen: async () => ({ payout: 3, collection: 0 }),
     oldestOpen: async (before) => {
       asked.push(['open', before.toISOString()]);
-      const accepted = { state: 'accepted', reference: 'po-4', openedAt: at(3) } as const;
+      const accepted = { state: 'acknowledged', reference: 'po-4', openedAt: at(3) } as const;
       return [
         { kind: 'payout', states: [open, accepted], overdue: { count: 1, oldest: [open] } },
         { kind: 'collection', states: [], overdue: { count: 0, oldest: [] } },
@@ -84,7 +84,7 @@ it('shows what is open, due and broken, and what was never done', async () => {
           count: 3,
           states: [
             { state: 'begun', reference: 'po-1', openedAt: '2026-01-02T01:00:00.000Z' },
-            { state: 'accepted', reference: 'po-4', openedAt: '2026-01-02T03:00:00.000Z' },
+            { state: 'acknowledged', reference: 'po-4', openedAt: '2026-01-02T03:00:00.000Z' },
           ],
           overdue: {
             count: 1,

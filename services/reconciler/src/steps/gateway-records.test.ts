@@ -9,7 +9,7 @@ const row = {
   amount: 100n,
   rail: 'upstream',
   status: 'INITIALIZED',
-  acceptedByRail: true,
+  acknowledgedByRail: true,
   acceptedAt: new Date(1_000),
   attemptedAt: new Date(5_000),
   order: { country: 'KEN' },
@@ -30,9 +30,9 @@ function open(record: object) {
   return { payouts, limits };
 }
 
-it('gives the beginning of the attempt that the rail accepted', async () => {
+it('gives the beginning of the attempt that the rail acknowledged', async () => {
   expect(await open(row).payouts.findTakenOnAtMs('po-1')).toBe(5_000);
-  const { acceptedByRail: _accepted, ...unclear } = row;
+  const { acknowledgedByRail: _accepted, ...unclear } = row;
   expect(await open(unclear).payouts.findTakenOnAtMs('po-1')).toBeNull();
 });
 

@@ -20,7 +20,7 @@ interface PaymentRow extends Document {
   readonly rail: string;
   readonly status: string;
   readonly step: string;
-  readonly acceptedByRail?: true;
+  readonly acknowledgedByRail?: true;
   readonly acceptedAt: Date;
   readonly attemptedAt?: Date;
   readonly order: { readonly country: string };
@@ -44,7 +44,7 @@ const FIELDS = {
   rail: 1,
   status: 1,
   step: 1,
-  acceptedByRail: 1,
+  acknowledgedByRail: 1,
   acceptedAt: 1,
   attemptedAt: 1,
   'order.country': 1,
@@ -77,7 +77,7 @@ function openRecords(collection: Collection<PaymentRow>, kind: PaymentKind, rail
     kind,
     collection,
     find: (references: readonly string[]) => read(references),
-    /** When the rail accepted a payment, in milliseconds; null if it did not. */
+    /** When the rail acknowledged a payment, in milliseconds; null if it did not. */
     findTakenOnAtMs: async (reference: string) =>
       (await read([reference], ACCEPTANCE_TIMEOUT_MS)).get(reference)?.takenOnAtMs ?? null,
   };
@@ -95,7 +95,7 @@ function recordOf(row: PaymentRow, kind: PaymentKind, railFee: RailFee): OwnerRe
     status,
     terms: { ...terms, railFee: railFee(rail, kind, amount) ?? 0n },
     acceptedAt,
-    takenOnAtMs: row.acceptedByRail ? attemptedAt.getTime() : null,
-    awaitsHold: status === 'open' && row.step === 'accepted',
+    takenOnAtMs: row.acknowledgedByRail ? attemptedAt.getTime() : null,
+    awaitsHold: status === 'open' && row.step === 'awaitingHold',
   };
 }

@@ -48,7 +48,7 @@ const hasBreak = async (reference: string, kind: string, status: string) =>
   expect(await breaks(reference)).toMatchObject([{ kind, status }]);
 
 /** A record of payout-gateway that was made now and whose events never came. */
-async function insertPayout(step: 'accepted' | 'held'): Promise<string> {
+async function insertPayout(step: 'awaitingHold' | 'held'): Promise<string> {
   const reference = ids.next('po');
   await gateway('payouts')
     .collection<Document>('payouts')
@@ -109,7 +109,7 @@ afterAll(async () => {
 
 describe('a step that takes longer than it can, on real daemons', () => {
   it('is asked for until the ledger answers a hold; people hear of it after two requests, and of its end', async () => {
-    const reference = await insertPayout('accepted');
+    const reference = await insertPayout('awaitingHold');
     await after(1, () => hasAsked(reference, 'hold'));
     await after(1, () => hasAsked(reference, 'hold', 'hold'));
     expect(await breaks(reference)).toEqual([]);
@@ -131,7 +131,7 @@ describe('a step that takes longer than it can, on real daemons', () => {
   });
 
   it('opens no break if the first request brings the answer', async () => {
-    const reference = await insertPayout('accepted');
+    const reference = await insertPayout('awaitingHold');
     await after(1, () => hasAsked(reference, 'hold'));
     await setStep(reference, 'held');
     await publish(accepted(reference));
@@ -191,7 +191,7 @@ describe('a step that takes longer than it can, on real daemons', () => {
 
   it('is not missed while what could bring it waits in an outbox', async () => {
     const release = await keepInOutbox(gateway('payouts'), 'hold');
-    const reference = await insertPayout('accepted');
+    const reference = await insertPayout('awaitingHold');
     const overdueMs = nowMs();
     // Collections do not wait for the payouts' outbox, and are looked at after payouts.
     await after(1, async () => expect(await seenUntilMs('collection')).toBeGreaterThanOrEqual(overdueMs));

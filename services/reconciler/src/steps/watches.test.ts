@@ -72,7 +72,7 @@ it('a hold is followed while it is unanswered, and an end that our open payment 
   const began = { acceptedAt: to, openedAt: to, order: { country: 'KEN' } };
   const rows = ['po-held', 'po-over'].map((_id) => ({ _id, reference: _id, ...began, terms: {} }));
   const ours = rows.map((row) => ({ ...row, status: 'open' }));
-  const [held, over] = rows.map((row) => ({ ...row, status: 'INITIALIZED', step: 'accepted' }));
+  const [held, over] = rows.map((row) => ({ ...row, status: 'INITIALIZED', step: 'awaitingHold' }));
   const records = { find: () => cursor([held ?? {}, { ...over, status: 'COMPLETED' }]) };
   const database = () => ({ collection: () => records }) as never;
   const [payouts] = openGatewayRecords(database, () => 0n);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ask, openTestApp, payout } from './app.fixture.ts';
 import { viewPayout } from './operator-view.ts';
 import type { Payout } from './store.ts';
-import { createWhyWaiting } from './waiting.ts';
+import { createWhyWaiting } from './why-waiting.ts';
 
 const held: Payout = { ...payout, step: 'held', dueAtMs: 0 };
 const open = ({ paused = {}, isAvailable = true }: { paused?: object; isAvailable?: boolean } = {}) =>
@@ -29,8 +29,8 @@ describe('a payout that is not sent yet', () => {
     { step: 'unknown' },
     { step: 'ended' },
     { attempts: 1, earlierUnclear: true },
-    { step: 'accepted', earlierUnclear: true },
-    { step: 'accepted', recipientKnown: false },
+    { step: 'awaitingHold', earlierUnclear: true },
+    { step: 'awaitingHold', recipientKnown: false },
   ])('with %j may have been sent', (parts) => {
     expect(open({ isAvailable: false, paused: { rail: 'upstream' } })({ ...held, ...parts })).toBeNull();
   });

@@ -12,7 +12,7 @@ export function createWhyWaiting(deps: {
   readonly rail: (name: string) => { readonly isAvailable: () => boolean } | undefined;
 }): WhyWaiting {
   return (payout) => {
-    if (payout.step !== 'accepted' && payout.step !== 'held') return null;
+    if (payout.step !== 'awaitingHold' && payout.step !== 'held') return null;
     // It may have been sent before: by an unclear attempt, or before its database was restored.
     if (payout.earlierUnclear || !payout.recipientKnown) return null;
     if (deps.isPaused(payout)) return 'Waiting: paused';

@@ -1,6 +1,6 @@
 import avro from 'avsc';
 import { expect, it } from 'vitest';
-import { longAsBigint } from './avro-long.ts';
+import { longAsBigint } from './codec.ts';
 
 const type = avro.Type.forSchema(
   {

@@ -1,6 +1,6 @@
 import { collectionWebhook, parseJson, payoutWebhook } from '@pesewa/contracts';
 import { describe, expect, test } from 'vitest';
-import { collectionBody, type EndedCollection, type EndedPayout, payoutBody } from './webhook-bodies.ts';
+import { collectionBody, type EndedCollection, type EndedPayout, payoutBody } from './outgoing.ts';
 
 const INITIATED_AT = BigInt(Date.UTC(2026, 2, 1, 23, 59, 58));
 const ENDED_AT = BigInt(Date.UTC(2026, 2, 2, 0, 0, 3));

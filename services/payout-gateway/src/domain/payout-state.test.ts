@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { describe } from './describe.ts';
 import type { PayoutDomainEvent } from './payout-state.ts';
+import { describe } from './payout-state.ts';
 
 it.each<[PayoutDomainEvent, string]>([
   [{ kind: 'requeued', dueAtMs: 0, unclear: true }, 'not found at the rail, to be sent again'],
