@@ -177,10 +177,21 @@ describe('today', () => {
     for (const claim of WELL.split(', ').slice(1)) expect(silent.text).not.toContain(claim);
   });
 
-  it('shows which payments are in the drift of wallets', async () => {
+  it('draws how the drift of wallets went, with what is in it', async () => {
+    const course = [
+      { at: wallet.at, drift: '1240' },
+      { at: '2026-11-27T10:45:00.000Z', drift: '-310' },
+    ];
     const even = { ...wallet, id: 'rn-XOF', currency: 'XOF', drift: '0', withinRange: true } as const;
     const explained = { ...even, finding: 'explained', candidates: [], explainedBy: ['po-9'] };
-    const { html, text } = await show({ 'reconciler GET /drift': page(explained, wallet) });
+    const { html, text, asked } = await show({
+      'reconciler GET /drift': page(explained, { ...wallet, course }),
+    });
+    expect(asked).toContain('reconciler GET /drift?courses=true');
+    expect(html).toContain('points="0,96 1000,4"');
+    expect(html).toContain(
+      'aria-label="The drift went from -310.00 KES to +1,240.00 KES at 27/11/2026 11:00:00."',
+    );
     expect(text).toContain('perhaps co-1');
     expect(html).toContain('href="/payments/po-9"');
   });

@@ -26,7 +26,7 @@ export function addTodayPage(routes: Routes): void {
 async function showToday(visit: Visit): Promise<Page> {
   const { call } = visit.upstream;
   const status = call('reconciler', statusOperations.show, {});
-  const drift = call('reconciler', comparisonOperations.drift, {});
+  const drift = call('reconciler', comparisonOperations.drift, { query: { courses: 'true' } });
   const health = readHealth(visit);
   // Each part says by itself what it could not be given.
   for (const asked of [status, drift, health]) asked.catch(() => undefined);
