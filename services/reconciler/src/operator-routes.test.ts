@@ -55,6 +55,7 @@ function operator(
   addWalletRoutes(app, {
     wallets: {
       wallets: async () => wallets,
+      course: async () => [run, { at: new Date(Date.UTC(2026, 0, 1)), drift: 0n }],
       listRuns: async () => ({ items: [run], next: 'rn-1' }),
     },
     comparison: { run: async () => [run] },
@@ -100,6 +101,19 @@ it('marks the wallets of rails that are no longer configured', async () => {
       { rail: 'upstream', configured: true },
     ],
   });
+});
+
+it('tells how the drift of a wallet went, where there is one and it is asked for', async () => {
+  const even = { ...wallet, _id: 'even:KES', latest: { ...run, rail: 'even', drift: 0n } };
+  const response = await operator([], [], [wallet, even]).request('/drift?courses=true');
+  const course = [
+    { at: '2026-01-02T00:00:00.000Z', drift: '-0.5' },
+    { at: '2026-01-01T00:00:00.000Z', drift: '0' },
+  ];
+  const { items } = (await response.json()) as { readonly items: readonly object[] };
+  expect(items).toMatchObject([{ rail: 'upstream', course }, { rail: 'even' }]);
+  expect(items[1]).not.toHaveProperty('course');
+  expect((await get('/drift')).body).not.toMatchObject({ items: [{ course }] });
 });
 
 describe('a poll on demand', () => {

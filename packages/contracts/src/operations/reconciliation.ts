@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { reference } from '../text.ts';
-import { pageLimit, pageOf, textUpTo } from './lists.ts';
+import { onlyIfTrue, pageLimit, pageOf, textUpTo } from './lists.ts';
 import { declareOperations, strictFields } from './operation.ts';
 
 /**
@@ -43,6 +43,11 @@ const runView = z
     unexplainedSince: z.string().nullable(),
     /** The payments that may explain it. */
     candidates: z.array(z.object({ reference: z.string(), why: z.string() })).readonly(),
+    /** The drift of the wallet's newest comparisons, the newest first, where it was asked for and is not zero. */
+    course: z
+      .array(z.object({ at: z.string(), drift: z.string() }))
+      .readonly()
+      .optional(),
   })
   .meta({ id: 'Run' });
 
@@ -197,6 +202,7 @@ export const comparisonOperations = declareOperations({
     method: 'get',
     path: '/drift',
     summary: 'Lists the latest comparison of every wallet',
+    query: z.object({ courses: onlyIfTrue }),
     answers: { 200: pageOf(runView) },
   },
   runs: {

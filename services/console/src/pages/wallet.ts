@@ -164,8 +164,12 @@ const byUrgency = (wallets: readonly WalletComparisonView[]) => {
   return wallets.toSorted((one, other) => rank(one) - rank(other));
 };
 
-/** The latest comparison of every wallet, and which open payments are in it. */
+/** The latest comparison of every wallet, how its drift went, and which open payments are in it. */
 export function walletTable({ times }: Visit, wallets: readonly WalletComparisonView[]): Html {
+  const small = ({ course, currency }: WalletComparisonView) => {
+    const points = (course ?? []).toReversed();
+    return curve(points, changeOf(points, currency, times));
+  };
   return tableOf(
     'The latest comparison of each wallet',
     byUrgency(wallets),
@@ -179,6 +183,10 @@ export function walletTable({ times }: Visit, wallets: readonly WalletComparison
         'number',
       ],
       ['Drift', (one) => amount(one.drift, one.currency, pathOfOne(one)), 'number'],
+      wallets.some(({ course }) => course) && [
+        'Drift so far',
+        (one) => one.course && link(pathOfOne(one), small(one)),
+      ],
       ['Finding', ({ withinRange, finding }) => (withinRange ? inWords(finding) : state('out_of_range'))],
       [
         'Open payments in it',

@@ -9,7 +9,7 @@ import type { RunDocument, WalletStore } from './store.ts';
 export function addWalletRoutes(
   operator: Hono,
   deps: {
-    readonly wallets: Pick<WalletStore, 'wallets' | 'listRuns'>;
+    readonly wallets: Pick<WalletStore, 'wallets' | 'course' | 'listRuns'>;
     readonly comparison: Comparison;
     /** The configured rails: wallets of others are shown as they last were, and not compared any more. */
     readonly railNames: readonly string[];
@@ -17,9 +17,16 @@ export function addWalletRoutes(
 ): void {
   const view = (run: RunDocument) => viewRun(run, deps.railNames.includes(run.rail));
   serveOperations(operator, comparisonOperations, {
-    drift: async () => {
-      const wallets = await deps.wallets.wallets();
-      return answer(200, { items: wallets.map(({ latest }) => view(latest)), next: null });
+    drift: async ({ query: { courses } }) => {
+      const items = (await deps.wallets.wallets()).map(async ({ latest }) => {
+        if (!courses || latest.drift === 0n) return view(latest);
+        const course = (await deps.wallets.course(latest)).map(({ at, drift }) => ({
+          at: at.toISOString(),
+          drift: formatAmount(drift, latest.currency),
+        }));
+        return { ...view(latest), course };
+      });
+      return answer(200, { items: await Promise.all(items), next: null });
     },
     runs: async ({ query }) => {
       const page = await deps.wallets.listRuns(query);

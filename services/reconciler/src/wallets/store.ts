@@ -85,6 +85,9 @@ const SUM_FLOATS = {
   },
 };
 
+/** How many comparisons show how a wallet's drift went. */
+const COURSE_POINTS = 50;
+
 /** Opens the store. */
 export function openWalletStore(db: Db) {
   const floats = db.collection<FloatDocument>('floats');
@@ -129,6 +132,13 @@ export function openWalletStore(db: Db) {
       }));
       if (writes.length > 0) await wallets.bulkWrite(writes, { session, ordered: false });
     },
+    /** How a wallet's drift went in its newest comparisons, the newest first. */
+    course: ({ rail, currency }: WalletKey): Promise<readonly Pick<RunDocument, 'at' | 'drift'>[]> =>
+      runs
+        .find({ rail, currency }, { projection: { _id: 0, at: 1, drift: 1 } })
+        .sort({ _id: -1 })
+        .limit(COURSE_POINTS)
+        .toArray(),
     listRuns: ({ rail, currency, ...page }: NewestQuery & RunQuery) =>
       newest(
         runs,
