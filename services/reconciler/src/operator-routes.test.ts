@@ -105,7 +105,7 @@ it('marks the wallets of rails that are no longer configured', async () => {
 
 it('tells how the drift of a wallet went, where there is one and it is asked for', async () => {
   const even = { ...wallet, _id: 'even:KES', latest: { ...run, rail: 'even', drift: 0n } };
-  const response = await operator([], [], [wallet, even]).request('/drift?courses=true');
+  const response = await operator([], [wallet, even]).request('/drift?courses=true');
   const course = [
     { at: '2026-01-02T00:00:00.000Z', drift: '-0.5' },
     { at: '2026-01-01T00:00:00.000Z', drift: '0' },

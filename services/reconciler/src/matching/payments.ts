@@ -13,12 +13,6 @@ export interface Window {
   readonly rail: string | null;
 }
 
-/** Where the reading of a window continues: after this payment. */
-export interface WindowCursor {
-  readonly endedAt: Date;
-  readonly reference: string;
-}
-
 const FIELDS = { terms: 1, status: 1, received: 1, charged: 1, endedAt: 1, uncompared: 1 } as const;
 
 /** What a run reads of a payment. */
@@ -41,23 +35,6 @@ export type WindowPayments = ReturnType<typeof openWindowPayments>;
 export function openWindowPayments(polls: Collection<PollDocument>, byStatement: readonly string[] = []) {
   const ofRails = ({ rail }: Window) => ({ 'terms.rail': rail ?? { $nin: [...byStatement] } });
   return {
-    /** The next payments of a window in the order of their ends; at most `limit`. */
-    read: (
-      window: Window,
-      after: WindowCursor | undefined,
-      limit: number,
-    ): Promise<readonly WindowPayment[]> => {
-      const { from, to } = window;
-      const rest = after && {
-        $or: [{ endedAt: { $gt: after.endedAt } }, { _id: { $gt: after.reference } }],
-      };
-      return polls
-        .find({ endedAt: { $gte: after?.endedAt ?? from, $lt: to }, ...ofRails(window), ...rest })
-        .project<WindowPayment>(FIELDS)
-        .sort({ endedAt: 1, _id: 1 })
-        .limit(limit)
-        .toArray();
-    },
     /** All payments of a window in the order of their ends, in pages. */
     ended: (window: Window): AsyncGenerator<readonly WindowPayment[]> =>
       inPagesBy<WindowPayment>('endedAt', '_id', { $gte: window.from, $lt: window.to }, (where) =>

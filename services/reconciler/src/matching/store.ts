@@ -3,7 +3,6 @@ import { afterCursor } from '@pesewa/messaging';
 import type { Collection, Db, Filter, FindCursor } from 'mongodb';
 import { inTime } from '../batches.ts';
 import { RESULT_KEY } from '../database-schema.ts';
-import type { WindowCursor } from './payments.ts';
 
 /**
  * A run: records of a source, a rail that is asked one by one or a file, matched with our payments. It goes through its
@@ -21,8 +20,6 @@ export interface MatchRun {
   readonly retryAt?: Date;
   /** The token of the step that is being taken: only its holder may change the run. */
   readonly claim?: string | undefined;
-  /** Where the reading of its payments continues. */
-  readonly after?: WindowCursor;
   /** How many of its payments were reported only after it had been done once. */
   readonly late?: number;
   /** How many records have each result; set while it is done. */
