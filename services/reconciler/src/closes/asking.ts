@@ -40,6 +40,8 @@ export function startAsking(deps: AskingDeps): AsyncDisposable {
   );
   return startAskLoops<CloseRecord>(deps, {
     name: 'reconciler.close',
+    beforeCall: () => deps.crashPoint('reconciler.close.before-call'),
+    afterCall: () => deps.crashPoint('reconciler.close.after-call'),
     collection: deps.closeStore.records,
     railField: 'waits',
     limitsOf: (rail) => ({

@@ -45,13 +45,9 @@ const hint = (status: string, of: Partial<Claim> = {}): PaymentObservation => ({
   kind: 'called',
   claim: { ...origin, status, amount: '100', currency: null, fee: '0.5', reason: null, atMs: 6_000, ...of },
 });
-const posted = (posting: 'capture' | 'refund'): PaymentObservation => ({
-  kind: 'posted',
-  name: 'Entry',
-  posting,
-  moved: null,
-  atMs: 9_500,
-});
+const posted = (posting: 'capture' | 'refund'): PaymentObservation => {
+  return { kind: 'posted', name: 'Entry', posting, moved: null, atMs: 9_500 };
+};
 
 const timing = {
   nowMs: 7_000,

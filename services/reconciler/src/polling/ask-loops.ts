@@ -24,8 +24,11 @@ type LoopOptions<Row extends Claimable> = Parameters<typeof startClaimLoop<Row>>
 
 /** What rails are asked about. */
 export interface Asking<Row extends AskedRecord> {
-  /** Names the loops and the crash points around each question. */
+  /** Names the loops. */
   readonly name: string;
+  /** The crash points around each question. */
+  readonly beforeCall: () => void;
+  readonly afterCall: () => void;
   readonly collection: Collection<Row>;
   /** The field that names the rail to ask, by which records are claimed. */
   readonly railField: 'watch' | 'waits';
@@ -58,13 +61,13 @@ export const LOST = { kind: 'unaskable', why: 'the payment is not known here any
  * for the questions in progress.
  */
 export function startAskLoops<Row extends AskedRecord>(
-  deps: Pick<ServiceScope<object>, 'clock' | 'ids' | 'logger' | 'crashPoint'> & {
+  deps: Pick<ServiceScope<object>, 'clock' | 'ids' | 'logger'> & {
     readonly rails: readonly PolledRail[];
     readonly pauseMs: number;
   },
-  { name, collection, railField, limitsOf, paymentOf, commit }: Asking<Row>,
+  { name, beforeCall, afterCall, collection, railField, limitsOf, paymentOf, commit }: Asking<Row>,
 ) {
-  const { clock, ids, logger, pauseMs, crashPoint } = deps;
+  const { clock, ids, logger, pauseMs } = deps;
   let isEnding = false;
   const start = (where: unknown, rail?: PolledRail) => {
     const workTimeoutMs = (rail?.capabilities.callDeadlineMs ?? UNASKED_MS) + MARGIN_MS;
@@ -86,12 +89,12 @@ export function startAskLoops<Row extends AskedRecord>(
       work: async (row, claim, claimedAtMs) => {
         const { reference, terms, traceparent } = await paymentOf(row);
         const askedAtMs = row.askedAt?.getTime() ?? clock.nowMs();
-        crashPoint(`${name}.before-call`);
+        beforeCall();
         // A question must end within its lease.
         const isLate = isEnding || clock.nowMs() - claimedAtMs > workTimeoutMs;
         const question = async () => (terms ? ask(rail, reference, terms) : LOST);
         const answer = isLate ? TOO_LATE : await inTraceOf(traceparent ?? undefined, question);
-        crashPoint(`${name}.after-call`);
+        afterCall();
         return () => commit({ row, reference, claim, answer, askedAtMs });
       },
     });

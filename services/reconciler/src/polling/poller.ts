@@ -61,6 +61,8 @@ export function startPoller(deps: PollerDeps) {
   );
   const loops = startAskLoops<PollDocument>(deps, {
     name: 'reconciler.poll',
+    beforeCall: () => deps.crashPoint('reconciler.poll.before-call'),
+    afterCall: () => deps.crashPoint('reconciler.poll.after-call'),
     collection: deps.store.collection,
     railField: 'watch',
     limitsOf: (rail) => limitsOf(deps, rail),
