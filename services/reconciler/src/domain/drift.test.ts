@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeLooks, measureDrift } from './drift.ts';
+import { judgeLooks, measureDrift, whyExplained } from './drift.ts';
 import type { OpenPayment } from './drift-explanation.ts';
 
 const still = { credits: 1_000n, debits: 300n };
@@ -172,5 +172,21 @@ describe('several looks at a wallet', () => {
   it('are out where more has come than was ever learnt of', () => {
     const laterLook = look(751n, { inFlight: { mayDebit: 0n, mayCredit: 50n } });
     expect(judge(look(751n), laterLook)).toEqual({ at: 1, unexplained: 1n });
+  });
+});
+
+describe('what explains a wallet again', () => {
+  it.each([
+    [{ railBalance: 700n }, "the rail's balance moved by +1 units"],
+    [{ float: 699n }, 'our float moved by -1 units'],
+    [
+      { railBalance: 649n, float: 649n },
+      "the rail's balance moved by -50 units, our float moved by -51 units",
+    ],
+    [{}, 'payments now in flight explain it'],
+  ])('is what has moved since: %o', (change, why) => {
+    const out = { railBalance: 699n, float: 700n };
+    const said = whyExplained(out, { ...out, ...change }, (minor) => `${minor} units`);
+    expect(said).toBe(`the wallet is explained again: ${why}`);
   });
 });

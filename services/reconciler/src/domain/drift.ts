@@ -105,3 +105,25 @@ function nearest(value: bigint, lower: bigint, upper: bigint): bigint {
   if (value < lower) return lower;
   return value > upper ? upper : value;
 }
+
+/** A rail's balance and our float, in minor units. */
+interface Balances {
+  readonly railBalance: bigint;
+  readonly float: bigint;
+}
+
+/**
+ * What moved since a wallet was last unexplained, for people to read.
+ *
+ * @param text formats minor units as an amount of the wallet's currency
+ */
+export function whyExplained(out: Balances, now: Balances, text: (minor: bigint) => string): string {
+  const moves = [
+    ["the rail's balance", now.railBalance - out.railBalance],
+    ['our float', now.float - out.float],
+  ] as const;
+  const moved = moves.flatMap(([what, minor]) =>
+    minor === 0n ? [] : [`${what} moved by ${minor > 0n ? '+' : ''}${text(minor)}`],
+  );
+  return `the wallet is explained again: ${moved.join(', ') || 'payments now in flight explain it'}`;
+}

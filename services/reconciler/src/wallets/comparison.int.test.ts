@@ -46,7 +46,7 @@ describe('the comparison of wallets on real daemons', () => {
     expect((await operator('/breaks?reference=other:ZAR')).items).toMatchObject([
       {
         status: 'resolved',
-        resolution: 'the wallet is explained again: the rail has 0.00 ZAR, our float 0.00 ZAR',
+        resolution: "the wallet is explained again: the rail's balance moved by -0.07 ZAR",
       },
     ]);
   });

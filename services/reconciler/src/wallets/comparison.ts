@@ -4,6 +4,7 @@ import { applyReports, type BreakReport } from '../breaks/reports.ts';
 import type { BreakStore } from '../breaks/store.ts';
 import type { FoundBreak } from '../domain/break.ts';
 import { type Candidate, candidatesOf } from '../domain/candidates.ts';
+import { whyExplained } from '../domain/drift.ts';
 import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
 import { driftMeasured } from '../events.ts';
 import { type LookDeps, lookAtWallets, type RailWallets } from './looks.ts';
@@ -100,8 +101,7 @@ async function record(
     const cause = { eventId: idOf(event) };
     if (isOut) reports.push({ ...driftBreak(run), cause });
     else if (before?.lastOut && run.finding === 'explained') {
-      const balance = displayAmount(run.railBalance, currency);
-      const resolution = `the wallet is explained again: the rail has ${balance}, our float ${displayAmount(run.float, currency)}`;
+      const resolution = whyExplained(before.lastOut, run, (minor) => displayAmount(minor, currency));
       const gone = { kind: DRIFT, resolution, cause } as const;
       reports.push(toWithdrawal(walletId(run), gone, new Date(deps.clock.nowMs())));
     }
