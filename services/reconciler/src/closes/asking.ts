@@ -1,7 +1,7 @@
 import type { ClaimRateLimit, Messaging, Transaction } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { BreakStore } from '../breaks/store.ts';
-import { matchRecord, reportsOfRecord, sideOf } from '../domain/close.ts';
+import { knownBefore, matchRecord, reportsOfRecord, sideOf } from '../domain/close.ts';
 import type { Evidence } from '../domain/judging.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
 import type { Tracked } from '../domain/tracked.ts';
@@ -106,9 +106,7 @@ function judge(
   const asked = { tracked, terms, answer, isScheduled: false, askedAtMs, arrived: null };
   const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);
   const tries = row.tries + 1;
-  // While there is no result, the rail's stored answer is one that differed.
-  const lastReported = row.result === 'pending' ? (row.theirs ?? null) : null;
-  const matching = matchRecord({ tracked, terms, answer, verdict, tries, triesMax, lastReported });
+  const matching = matchRecord({ tracked, terms, answer, verdict, tries, triesMax, ...knownBefore(row) });
   const { result, differences, theirs, why } = matching;
   const ours = sideOf(tracked, terms);
   const isCompared = result !== 'pending' && result !== 'unclear';
