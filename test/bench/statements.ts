@@ -192,7 +192,6 @@ async function fill(polls: Collection<PollRecord>): Promise<void> {
           refunded: false,
           mayDebit: zero,
           mayCredit: zero,
-          timeline: [],
         };
       }),
       { ordered: false },

@@ -10,6 +10,7 @@ const close = {
   to: '2026-11-21T00:00:00.000Z',
   rail: null,
   status: 'done',
+  running: false,
   payments: 1_204,
   done: 1_204,
   results: { ...none, matched: 1_202, differs: 1, not_at_rail: 1 },
@@ -18,7 +19,13 @@ const close = {
   requestedAt: '2026-11-21T03:00:00.000Z',
   finishedAt: '2026-11-21T03:05:00.000Z',
 };
-const asking = { ...close, status: 'asking', done: 800, results: { ...none, matched: 800, pending: 404 } };
+const asking = {
+  ...close,
+  status: 'asking',
+  running: true,
+  done: 800,
+  results: { ...none, matched: 800, pending: 404 },
+};
 const matched = { ...close, results: { ...none, matched: 1_204 } };
 const record = {
   reference: 'po-1',
@@ -85,6 +92,25 @@ describe('pesewa reconcile close', () => {
     );
   });
 
+  it('waits for the answers about what was not matched, before it writes a file', async () => {
+    const again = { ...close, running: true };
+    const answers = [answer(200, again), answer(200, again), answer(200, matched), answer(200, undefined)];
+    const line = commandLine(answers);
+    const options = ['--date', '2026-11-20', '--wait', '--export', 'close.csv'];
+    expect(await line.run('reconcile', 'close', ...options)).toBe(0);
+    expect(line.requests.slice(1, 3)).toEqual([`${url}/2026-11-20`, `${url}/2026-11-20`]);
+    expect(line.requests[3]).toMatchObject({ url: `${url}/2026-11-20/export?format=csv` });
+    expect(line.printed()).toContain('2026-11-20: done\n1,204 matched');
+  });
+
+  it('says that it asks again where that is not waited for', async () => {
+    const line = commandLine([answer(200, { ...matched, running: true })]);
+    expect(await line.run('reconcile', 'close', '--date', '2026-11-20')).toBe(0);
+    expect(line.printed()).toContain(
+      '2026-11-20: done, and asks again about what is not matched: add --wait for the answers\n',
+    );
+  });
+
   it('is content while it is not done, whatever differs so far', async () => {
     const unclear = { ...asking, results: { ...asking.results, unclear: 1, matched: 799 } };
     const line = commandLine([answer(202, unclear), answer(200, { items: [], next: null })]);
@@ -123,11 +149,11 @@ describe('pesewa reconcile close', () => {
     [['--export', 'close.csv'], 'close.csv', 'csv'],
     [['--export', 'close.json'], 'close.json', 'json'],
     [['--export', 'close.txt', '--format', 'json'], 'close.txt', 'json'],
-  ])('writes every payment to a file: %j', async (options, file, format) => {
+  ])('writes its payments to a file: %j', async (options, file, format) => {
     const line = commandLine((at) => answer(200, at.includes('/export') ? undefined : matched));
     expect(await line.run('reconcile', 'close', '--date', '2026-11-20', ...options)).toBe(0);
     expect(line.requests[1]).toEqual({ url: `${url}/2026-11-20/export?format=${format}`, token, file });
-    expect(line.printed()).toContain(`every payment is in ${file}\n`);
+    expect(line.printed()).toContain(`the payments of the close are in ${file}\n`);
     expect(line.shown).toEqual([`${file}: 1,234 rows …`, `${file}: 1,234 of 5,000 rows (24 %) …`]);
   });
 

@@ -27,6 +27,12 @@ describe('a list read page by page', () => {
     expect(asked).toEqual([undefined, 500, 1_000]);
   });
 
+  it('begins after a given one', async () => {
+    const { asked, read } = numbersUpTo(1_203);
+    expect((await all(inPages(read, 600))).flat()).toEqual(Array.from({ length: 603 }, (_, at) => at + 601));
+    expect(asked).toEqual([600, 1_100]);
+  });
+
   it('ends at once where there is nothing, and after a last page that is full', async () => {
     expect(await all(inPages(numbersUpTo(0).read))).toEqual([]);
     expect((await all(inPages(numbersUpTo(1_000).read))).map(({ length }) => length)).toEqual([500, 500]);

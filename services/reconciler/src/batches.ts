@@ -31,13 +31,14 @@ export async function* inBatches<Item>(
 }
 
 /**
- * Reads a list in pages, each beginning after the last item of the one before. Nothing stays open at the server,
- * however long the reader takes for a page.
+ * Reads a list in pages, each beginning after the last item of the one before, the first after `first`. Nothing stays open
+ * at the server, however long the reader takes for a page.
  */
 export async function* inPages<Item>(
   read: (after: Item | undefined, limit: number) => Promise<readonly Item[]>,
+  first?: Item,
 ): AsyncGenerator<readonly Item[]> {
-  let after: Item | undefined;
+  let after = first;
   let page: readonly Item[];
   do {
     page = await read(after, BATCH);
@@ -47,7 +48,7 @@ export async function* inPages<Item>(
 }
 
 /**
- * Reads documents in the order of their time and then of their key, in pages.
+ * Reads documents in the order of their time and then of their key, in pages: all in a range of time, or those `after` one.
  *
  * The rest with the same time, and what follows, are two queries, each over a range of an index; with one `$or` query
  * MongoDB might read the documents too.
@@ -55,7 +56,11 @@ export async function* inPages<Item>(
 export function inPagesBy<Row extends object>(
   time: keyof Row & string,
   key: keyof Row & string,
-  { $gte, ...until }: { readonly $gte?: Date; readonly $lt?: Date; readonly $lte?: Date },
+  {
+    $gte,
+    after: first,
+    ...until
+  }: { readonly $gte?: Date; readonly $lt?: Date; readonly $lte?: Date; readonly after?: Partial<Row> },
   find: (where: object) => FindCursor<Row>,
 ): AsyncGenerator<readonly Row[]> {
   const read = (where: object, limit: number) =>
@@ -63,12 +68,16 @@ export function inPagesBy<Row extends object>(
       .sort({ [time]: 1, [key]: 1 })
       .limit(limit)
       .toArray();
-  return inPages<Row>(async (after, limit) => {
-    if (!after) return read({ [time]: { ...($gte && { $gte }), ...until } }, limit);
-    const same = await read({ [time]: after[time], [key]: { $gt: after[key] } }, limit);
-    if (same.length >= limit) return same;
-    return [...same, ...(await read({ [time]: { $gt: after[time], ...until } }, limit - same.length))];
-  });
+  return inPages<Row>(
+    async (after, limit) => {
+      if (!after) return read({ [time]: { ...($gte && { $gte }), ...until } }, limit);
+      const same = await read({ [time]: after[time], [key]: { $gt: after[key] } }, limit);
+      if (same.length >= limit) return same;
+      return [...same, ...(await read({ [time]: { $gt: after[time], ...until } }, limit - same.length))];
+    },
+    // Only its time and its key are read.
+    first as Row | undefined,
+  );
 }
 
 /** Which page of a list is read; the cursor is the key of the last item on the page before. */

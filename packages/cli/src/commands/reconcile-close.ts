@@ -24,17 +24,20 @@ const LOOK_MS = 1_000;
 /** How many payments of each result are printed. */
 const SHOWN = 20;
 
-/** Adds `reconcile close`: looks up every payment that ended in a day again at its rail and matches it (ADR 29). */
+/** Adds `reconcile close`: looks up the payments that ended on a day and are not compared yet, and matches them (ADR 29). */
 export function addCloseCommand(reconcile: Command, ports: CliPorts): void {
   const close = reconcile
     .command('close')
     .description(
-      'polls the rails again for every payment that ended on a day, and compares their answers with our records; if a rail sends statements, those are its close, and it is polled only by --rail; a day is closed once: repeat the command to see its progress, and to have what is not matched polled again',
+      'asks the rails about the payments that ended on a day and were not compared yet, and compares their answers with our records; if a rail sends statements, those are its close, and it is asked only by --rail; a day is closed once: repeat the command to see its progress, and to have what is not matched asked about again',
     )
     .option('--date <day>', 'the day (UTC), such as 2026-11-20 (default: yesterday)')
     .option('--rail <rail>', 'one rail (default: all that send no statements)')
     .option('--wait', 'wait until it is done, and show the progress')
-    .option('--export <file>', 'write every payment with its result to a file; the close must be done')
+    .option(
+      '--export <file>',
+      'write the payments of the close with their results to a file; it must be done',
+    )
     .addOption(formatOption())
     .option('--json', 'print JSON')
     .action(async (options: CloseOptions, command: Command) => {
@@ -87,7 +90,7 @@ function requestOf({ date, rail }: CloseOptions, nowMs: number): CloseRequest {
 async function untilDone(ports: CliPorts, operations: FileCaller, opened: CloseView): Promise<CloseView> {
   let current = opened;
   try {
-    while (current.status !== 'done') {
+    while (current.running) {
       ports.progress(`${current.id}: ${progress(current)} …`);
       await ports.clock.sleep(LOOK_MS);
       current = await showClose(operations, current.id);
@@ -138,9 +141,12 @@ function describe(
   options: CloseOptions,
   colours: boolean,
 ): string {
-  const { id, status, results, late } = close;
+  const { id, status, running, results, late } = close;
   const far = results === null ? status : `${status}, ${progress(close)}`;
-  const state = status === 'done' ? 'done' : `${far}: repeat it to look again, or add --wait`;
+  const again = running
+    ? 'done, and asks again about what is not matched: add --wait for the answers'
+    : 'done';
+  const state = status === 'done' ? again : `${far}: repeat it to look again, or add --wait`;
   const counts =
     results && Object.entries(results).filter(([name]) => name !== 'pending' || status !== 'done');
   const summary = counts?.map(([name, count]) => `${count.toLocaleString('en-GB')} ${inWords(name)}`);
@@ -152,7 +158,7 @@ function describe(
       ? [`${late.toLocaleString('en-GB')} of them came late: reported only after it had been done once`]
       : []),
   ];
-  const written = options.export === undefined ? '' : `every payment is in ${options.export}\n`;
+  const written = options.export === undefined ? '' : `the payments of the close are in ${options.export}\n`;
   return `${lines.join('\n')}\n${records.length === 0 ? '' : table(close, records, colours)}${written}`;
 }
 

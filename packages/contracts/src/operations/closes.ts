@@ -12,6 +12,8 @@ const closeView = z
     to: z.string(),
     rail: z.string().nullable(),
     status: z.enum(['asking', 'done']),
+    /** Whether it is at work; one that is done may be asking again about what is not matched. */
+    running: z.boolean(),
     payments: z.number().nullable(),
     done: z.number().nullable(),
     /** Null while there are too many to count. */
@@ -81,7 +83,7 @@ const closeBody = z.strictObject(
 /** The day of a close (UTC), and its rail if it is of one. */
 export type CloseRequest = z.input<typeof closeBody>;
 
-/** Daily closes: the payments of a day, looked up again at their rails and matched (ADR 29). */
+/** Daily closes: the payments of a day that nothing has compared yet, looked up at their rails and matched (ADR 29). */
 export const closeOperations = declareOperations({
   open: {
     method: 'post',

@@ -32,7 +32,7 @@ export function addClosePages(routes: Routes): void {
     show: (close, times) => [
       `Close of ${periodText(close.from, close.to, times)}: ${inWords(close.status)}`,
       close.results,
-      close.status !== 'done',
+      close.running,
       section('The close', html`${standing(close, times)}<p><small>${CLOSE_MATCHES}</small></p>`),
     ],
     records: 'Its payments',
@@ -44,7 +44,7 @@ async function ask(visit: Visit): Promise<Change> {
   const yesterday = dayAt(visit.times.nowMs - DAY_MS, UTC);
   return {
     title: 'Make a close',
-    about: html`<p>A close looks up every payment that ended on its day again at its rail, and compares both.</p>`,
+    about: html`<p>A close asks the rails about the payments that ended on its day and were not compared yet, and compares both.</p>`,
     fields: [
       { name: 'date', label: 'Day (UTC)', type: 'date', value: yesterday },
       { name: 'rail', label: 'Rail', options: [['', 'every rail'], ...(await railOptions(visit))] },

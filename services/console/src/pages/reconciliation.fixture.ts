@@ -63,6 +63,7 @@ export const close = {
   to: '2026-11-27T00:00:00.000Z',
   rail: null,
   status: 'done',
+  running: false,
   payments: 3,
   done: 3,
   results: { matched: 2, differs: 1, not_at_rail: 0, unclear: 0, pending: 0 },

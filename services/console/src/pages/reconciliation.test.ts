@@ -130,11 +130,20 @@ describe('a close', () => {
   });
 
   it('shows its progress while it runs, and is then loaded once more', async () => {
-    const running = { ...close, status: 'asking', done: 1, finishedAt: null } satisfies CloseView;
+    const running = {
+      ...close,
+      status: 'asking',
+      running: true,
+      done: 1,
+      finishedAt: null,
+    } satisfies CloseView;
     const { ama } = await signedIn({ 'reconciler GET /closes/day-1': running });
     const page = await ama.get('/reconciliation/closes/day-1');
     expect(page.html).toContain('<progress max="3" value="1"');
     expect(page.html).toContain('every 2s');
+    const again = { ...close, running: true } satisfies CloseView;
+    const { ama: other } = await signedIn({ 'reconciler GET /closes/day-1': again });
+    expect((await other.get('/reconciliation/closes/day-1')).html).toContain('every 2s');
     const load = await (await signedIn()).ama.open();
     const part = await load('/reconciliation/closes/day-1');
     expect([part.html.includes('<h1>'), part.answer.headers.get('hx-refresh')]).toEqual([true, 'true']);

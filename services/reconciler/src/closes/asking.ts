@@ -1,7 +1,7 @@
 import type { ClaimRateLimit, Messaging, Transaction } from '@pesewa/messaging';
 import type { ServiceScope } from '@pesewa/runtime';
 import type { BreakStore } from '../breaks/store.ts';
-import { matchRecord, reportsOfRecord, sideOf } from '../domain/close.ts';
+import { knownBefore, matchRecord, reportsOfRecord, sideOf } from '../domain/close.ts';
 import type { Evidence } from '../domain/judging.ts';
 import { type PollSchedule, pauseBeforePoll, untilTaken } from '../domain/schedule.ts';
 import type { Tracked } from '../domain/tracked.ts';
@@ -101,14 +101,16 @@ function judge(
     return { record: { ...unclaimed, dueAt: new Date(nowMs + answer.retryAfterMs) } };
   const { waits, dueAt: _dueAt, why: _why, ...kept } = unclaimed;
   const terms = tracked?.terms;
-  if (!tracked || !terms) return { record: { ...kept, result: 'unclear', why: LOST.why, differences: [] } };
+  const known = knownBefore(row);
+  if (!tracked || !terms) {
+    const unclear = { result: 'unclear', differences: [] } as const;
+    return { record: { ...kept, why: LOST.why, ...(!known.hasCounted && unclear) } };
+  }
   // A close judges ended payments and waits for nothing.
   const asked = { tracked, terms, answer, isScheduled: false, askedAtMs, arrived: null };
   const { verdict, reports, after } = takeAnswer({ ...deps.proof, ...asked }, nowMs, transaction);
   const tries = row.tries + 1;
-  // While there is no result, the rail's stored answer is one that differed.
-  const lastReported = row.result === 'pending' ? (row.theirs ?? null) : null;
-  const matching = matchRecord({ tracked, terms, answer, verdict, tries, triesMax, lastReported });
+  const matching = matchRecord({ tracked, terms, answer, verdict, tries, triesMax, ...known });
   const { result, differences, theirs, why } = matching;
   const ours = sideOf(tracked, terms);
   const isCompared = result !== 'pending' && result !== 'unclear';

@@ -5,7 +5,7 @@ import { awaited, type Tracked } from '../domain/tracked.ts';
 import { breaksInMemory } from '../fixtures/breaks.ts';
 import { ended, fold, opened, terms } from '../fixtures/verdicts.ts';
 
-const close = { tries: 2, triesMax: 5, verdict: { fact: null } } as const;
+const close = { tries: 2, triesMax: 5, hasCounted: false, verdict: { fact: null } } as const;
 const payment: Tracked = {
   ...fold(awaited('po-1', 0), [opened('payout'), ended('payout', 'completed')]),
   charged: 50n,

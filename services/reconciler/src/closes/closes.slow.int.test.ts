@@ -104,6 +104,22 @@ describe('a daily close on real daemons', () => {
     expect((await harness.rowOf(fee))?.breaks).toEqual([]);
   });
 
+  it('keeps what differs if it is asked again without a clear answer', async () => {
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
+    answers.set(reference, { ...agreed, fee: 49n });
+    expect(await closed(day)).toMatchObject({ results: { differs: 1 } });
+    answers.set(reference, { kind: 'unknown', why: 'timeout' });
+    const before = asked.filter((one) => one === reference).length;
+    expect(await closed(day)).toMatchObject({ results: { differs: 1, pending: 0 } });
+    expect(asked.filter((one) => one === reference)).toHaveLength(before + 1);
+    expect(await recordOf(day.date, reference)).toMatchObject({
+      differences: [{ field: 'fee', minor: -1n }],
+      why: 'the rail gave no clear answer',
+    });
+    expect(await breaksOf(reference)).toEqual(['close.differs']);
+  });
+
   it('passes an end on that the owner does not know, and matches once the owner has taken it', async () => {
     const day = nextDay();
     const [reference = ''] = await paidAt(day.startMs);
@@ -206,14 +222,14 @@ describe('a daily close on real daemons', () => {
   });
 
   it('uses an index for each of its questions', async () => {
-    const range = { endedAt: { $gte: new Date(0), $lt: new Date() } };
+    const range = { uncompared: 'upstream', endedAt: { $gte: new Date(0), $lt: new Date() } };
     const plans = await Promise.all([
       polls().find(range).sort({ endedAt: 1, _id: 1 }).explain('queryPlanner'),
       records()
         .find({ waits: 'upstream', dueAt: { $lte: new Date() } })
         .sort({ dueAt: 1 })
         .explain('queryPlanner'),
-      records().find({ close: '2026-11-20', result: 'differs' }).sort({ _id: 1 }).explain('queryPlanner'),
+      records().find({ run: '2026-11-20', result: 'differs' }).sort({ _id: 1 }).explain('queryPlanner'),
       closes()
         .find({ running: true, dueAt: { $lte: new Date() } })
         .sort({ dueAt: 1 })

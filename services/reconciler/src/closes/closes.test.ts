@@ -72,11 +72,12 @@ it('looks back a month at most', async () => {
 });
 
 it('a close that is asked for again looks for what was reported late, and asks again about what is not matched', async () => {
-  const { closes, askedAgain, opened } = open('03:00:00');
+  const { closes, made, askedAgain, opened } = open('03:00:00');
   const again = (by: string) => closes.open(new Date('2026-11-20'), 'by-statement', by);
   await again('ama');
   expect(askedAgain).toEqual([]);
-  await again('kofi');
+  for (const [id, { running: _running, ...close }] of made) made.set(id, { ...close, stage: 'done' });
+  expect(await again('kofi')).toMatchObject({ ok: true, value: { isNew: false, run: { running: true } } });
   expect(askedAgain).toEqual([['2026-11-20.by-statement', ['unclear', 'differs', 'not_at_rail']]]);
   expect(opened()).toBe(2);
 });

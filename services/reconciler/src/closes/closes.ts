@@ -54,7 +54,8 @@ export function createCloses(deps: {
     if (!made.isNew)
       await closeStore.askAgain(made.run._id, by === NIGHTLY ? ['unclear'] : UNMATCHED, requestedAt);
     deps.opened();
-    return accept(made);
+    // It is at work by now, whether it is new, was still asking, or was done.
+    return accept({ ...made, run: { ...made.run, running: true } });
   };
   return {
     /**

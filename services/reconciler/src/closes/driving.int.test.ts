@@ -18,6 +18,8 @@ let looks = 0;
 /** Called while a close looks for late payments. */
 let whileLooking = async (): Promise<void> => {};
 let aheadMs = 0;
+/** The day of two rails, whose payments are read slowly. */
+const TWO_RAILS = new Date('2026-11-24');
 
 /** One page after another, each of which takes a second. */
 async function* endless(): AsyncGenerator<readonly WindowPayment[]> {
@@ -25,6 +27,25 @@ async function* endless(): AsyncGenerator<readonly WindowPayment[]> {
   for (let page = 0; ; page += 1) {
     aheadMs += 1_000;
     yield [{ _id: `po-endless-${page}`, terms, endedAt: new Date(page), status: 'completed' }];
+  }
+}
+
+/** A close of this rail loses its turn when it has read its first page; there is nothing more to read then. */
+async function* takenAway(_id: string): AsyncGenerator<readonly WindowPayment[]> {
+  const { modifiedCount } = await closeStore.runs.updateOne(
+    { _id, requestedBy: 'ama' },
+    { $set: { claim: 'of another', requestedBy: 'another' } },
+  );
+  if (modifiedCount === 0) return;
+  const terms = { kind: 'payout', rail: 'taken', merchantId: 'demo', currency: 'KES' } as Terms;
+  yield [{ _id: 'po-taken', terms, endedAt: new Date('2026-11-25'), status: 'completed' }];
+}
+
+/** The same pages, each of which takes longer than a slice. */
+async function* slowly(pages: ReturnType<WindowPayments['uncompared']>) {
+  for await (const page of pages) {
+    aheadMs += 11_000;
+    yield page;
   }
 }
 
@@ -48,7 +69,12 @@ beforeAll(async () => {
   const messaging = { db: database.db, owner: 'test', caughtUp };
   const { uncompared } = openWindowPayments(database.db.collection<PollDocument>('polls'), ['by-statement']);
   const payments: Pick<WindowPayments, 'uncompared'> = {
-    uncompared: (day) => (day.rail === 'endless' ? endless() : uncompared(day)),
+    uncompared: (day, place) => {
+      if (day.rail === 'endless') return endless();
+      if (day.rail === 'taken') return takenAway('2026-11-25.taken');
+      const pages = uncompared(day, place);
+      return day.from.getTime() === TWO_RAILS.getTime() ? slowly(pages) : pages;
+    },
   };
   const deps = { closeStore, payments, messaging, clock, ids, logger, pauseMs: 20 };
   resources.use(startCloses(deps));
@@ -158,6 +184,43 @@ it('leaves out a rail whose statement is its close, unless it is of that rail', 
   await eventually(async () =>
     expect(await closeStore.records.findOne({ reference: 'po-2' })).toMatchObject({ waits: 'by-statement' }),
   );
+});
+
+it('asks one rail while another, which fills a slice, gives no answer', async () => {
+  const ofRail = (rail: string) => ({
+    _id: `po-of-${rail}`,
+    terms: { kind: 'payout', rail, merchantId: 'demo', currency: 'KES' },
+    endedAt: TWO_RAILS,
+    uncompared: rail,
+  });
+  const polls = database.db.collection<ReturnType<typeof ofRail>>('polls');
+  await polls.insertMany([ofRail('a-dead-one'), ofRail('one-alive')]);
+  await make('2026-11-24', TWO_RAILS, null);
+  const waits = () => closeStore.records.distinct('waits', { run: '2026-11-24' });
+  await eventually(async () => expect(await waits()).toEqual(['a-dead-one', 'one-alive']));
+  // All are added: what is left is to wait for their answers.
+  await eventually(async () => expect(await closeStore.find('2026-11-24')).not.toHaveProperty('after'));
+  expect(await closeStore.find('2026-11-24')).toMatchObject({ stage: 'asking' });
+  await polls.updateMany({ endedAt: TWO_RAILS }, { $unset: { uncompared: true } });
+  await closeStore.records.updateMany({ run: '2026-11-24' }, [
+    { $set: { result: 'matched' } },
+    { $unset: ['waits', 'dueAt'] },
+  ]);
+  await eventually(async () =>
+    expect(await closeStore.find('2026-11-24')).toMatchObject({ stage: 'done', counts: { matched: 2 } }),
+  );
+});
+
+it('adds nothing to a close that another replica drives by now', async () => {
+  await make('2026-11-25.taken', new Date('2026-11-25'), 'taken');
+  await eventually(async () =>
+    expect(await closeStore.find('2026-11-25.taken')).toMatchObject({
+      requestedBy: 'another',
+      stage: 'done',
+      counts: {},
+    }),
+  );
+  expect(await closeStore.records.countDocuments({ run: '2026-11-25.taken' })).toBe(0);
 });
 
 it.each([

@@ -1,6 +1,6 @@
 import type { Loop, Messaging } from '@pesewa/messaging';
 import { WAITING_KEY } from '../database-schema.ts';
-import type { WindowPayment, WindowPayments } from '../matching/payments.ts';
+import type { UncomparedPlace, WindowPayment, WindowPayments } from '../matching/payments.ts';
 import { isCaughtUp, LOOK_MS, type RunDeps, startRuns } from '../matching/runs.ts';
 import { type Keep, recordId } from '../matching/store.ts';
 import type { CloseDocument, CloseRecord, CloseStore } from './store.ts';
@@ -17,9 +17,9 @@ export interface DrivingDeps
 const SLICE_MS = 10_000;
 
 /**
- * Drives closes (ADR 29): whenever all payments of a close are asked about, it adds those that nothing has compared yet, until
- * only unclear ones are left. A close is done only after a search that began after everything the owners had published was
- * applied here. What a crash leaves is found again: nothing has compared it.
+ * Drives closes (ADR 29): whenever all payments of a close are asked about, it adds those that nothing has compared yet, slice
+ * by slice, until only unclear ones are left. A close is done only after a search that began after everything the owners had
+ * published was applied here. What a crash leaves is found again: nothing has compared it.
  */
 export function startCloses(deps: DrivingDeps): Loop {
   const { closeStore: store, messaging } = deps;
@@ -30,7 +30,12 @@ export function startCloses(deps: DrivingDeps): Loop {
     // Closes don't depend on one another.
     inOrderBy: '_id',
     step: async (close, keep) => {
-      const { _id, claim, dueAt } = close;
+      const { _id, claim, dueAt, after } = close;
+      // Halfway through the payments nothing waits for answers: a rail that gives none must not hold back the others.
+      if (after !== undefined) {
+        await addUncompared(deps, close, keep);
+        return store.dueAgain(close);
+      }
       const asked = { run: _id, waits: { $exists: true } };
       if ((await store.records.findOne(asked, { hint: WAITING_KEY })) !== null)
         return store.dueAgain(close, LOOK_MS);
@@ -47,15 +52,19 @@ export function startCloses(deps: DrivingDeps): Loop {
   });
 }
 
-/** Adds payments of a close that nothing has compared since they ended; gives whether there were any. */
+/**
+ * Adds payments of a close that nothing has compared since they ended, from where the last slice has stopped; gives whether
+ * there were any.
+ */
 async function addUncompared(
   { closeStore: { runs, records }, payments, clock }: DrivingDeps,
   close: CloseDocument,
   keep: Keep,
 ): Promise<boolean> {
+  const mine = { _id: close._id, claim: close.claim };
   const untilMs = clock.nowMs() + SLICE_MS;
   let hasAdded = false;
-  for await (const page of payments.uncompared(close)) {
+  for await (const page of payments.uncompared(close, close.after)) {
     await keep();
     const ids = page.map(({ _id }) => recordId(close._id, _id));
     const unclear = await records.find({ _id: { $in: ids }, result: 'unclear' }).toArray();
@@ -64,24 +73,28 @@ async function addUncompared(
       endOf.get(payment._id) === payment.endedAt?.getTime() ? [] : recordOf(close, payment, clock.nowMs()),
     );
     if (added.length === 0) continue;
+    // What was done is not any more, once something late was found.
+    const begun = await runs.updateOne(mine, { $set: { stage: 'asking' }, $unset: { counts: true } });
+    if (begun.matchedCount === 0) throw new Error(`${close._id}: another replica drives it now`);
     const writes = added.map(({ _id, ...replacement }) => ({
       replaceOne: { filter: { _id }, replacement, upsert: true },
     }));
     const { upsertedCount } = await records.bulkWrite(writes, { ordered: false });
-    // What was done is not any more, once something late was found.
-    await runs.updateOne(
-      { _id: close._id, claim: close.claim },
-      {
-        $set: { stage: 'asking' },
-        $unset: { counts: true },
-        ...(close.finishedAt && { $inc: { late: upsertedCount } }),
-      },
-    );
+    const last = added.at(-1);
+    await runs.updateOne(mine, {
+      ...(last && { $set: { after: placeOf(last) } }),
+      ...(close.finishedAt && { $inc: { late: upsertedCount } }),
+    });
     hasAdded = true;
     // After a while others that are due come first, since it may have millions.
-    if (clock.nowMs() >= untilMs) break;
+    if (clock.nowMs() >= untilMs) return true;
   }
+  if (hasAdded || close.after !== undefined) await runs.updateOne(mine, { $unset: { after: true } });
   return hasAdded;
+}
+
+function placeOf({ rail, endedAt, reference }: CloseRecord): UncomparedPlace {
+  return { rail, endedAt, reference };
 }
 
 function recordOf(

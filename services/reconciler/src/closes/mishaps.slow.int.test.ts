@@ -121,6 +121,21 @@ describe('a daily close, whatever happens meanwhile', () => {
     expect(await recordOf(id, reference)).toMatchObject({ result: 'unclear', differences: [] });
   });
 
+  it('keeps a difference that counts once the payment is not known any more', async () => {
+    const day = nextDay();
+    const [reference = ''] = await paidAt(day.startMs);
+    answers.set(reference, { ...agreed, fee: 49n });
+    const { id } = await close(day);
+    expect(await finished(id)).toMatchObject({ results: { differs: 1 } });
+    await harness.polls().deleteOne({ _id: reference });
+    await close(day);
+    expect(await finished(id)).toMatchObject({ results: { differs: 1, unclear: 0 } });
+    expect(await recordOf(id, reference)).toMatchObject({
+      differences: [{ field: 'fee', minor: -1n }],
+      why: 'the payment is not known here any more',
+    });
+  });
+
   it('includes payments that are reported while it runs', async () => {
     const day = nextDay();
     const [first = ''] = await paidAt(day.startMs);

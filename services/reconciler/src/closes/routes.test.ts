@@ -197,6 +197,8 @@ describe('a close is shown', () => {
     const exported = await request('/closes/2026-11-20/export');
     expect(exported.status).toBe(200);
     expect(exported.headers.get('x-total-rows')).toBeNull();
+    const shown = await request('/closes/2026-11-20');
+    expect(await shown.json()).toMatchObject({ status: 'done', running: true });
   });
 
   it('as JSON, streamed, and releases its records when the reader stops', async () => {

@@ -2,7 +2,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import type { Claimable } from '@pesewa/messaging';
 import type { Db } from 'mongodb';
 import type { CloseResult, Difference, Side } from '../domain/close.ts';
-import type { Window } from '../matching/payments.ts';
+import type { UncomparedPlace, Window } from '../matching/payments.ts';
 import { type MatchRecord, type MatchRun, openMatchStore } from '../matching/store.ts';
 
 /**
@@ -11,6 +11,8 @@ import { type MatchRecord, type MatchRun, openMatchStore } from '../matching/sto
  */
 export interface CloseDocument extends MatchRun, Window {
   readonly stage: 'asking' | 'done';
+  /** The last payment that was added, while the payments are being read. */
+  readonly after?: UncomparedPlace;
 }
 
 /** A payment in a close, named by its reference. Amounts in minor units. */
@@ -28,13 +30,9 @@ export interface CloseRecord extends MatchRecord, Claimable {
   /** When the rail was last asked, by the database's clock. */
   readonly askedAt?: Date;
   readonly ours?: Side;
-  /** The rail's latest answer; while there is no result, it differed. */
+  /** The rail's latest answer; while there is no result, or if it differs, one that differed. */
   readonly theirs?: Side;
   readonly differences?: readonly Difference[];
-  /** The break about it: its own or, if other breaks cover all of it, the first of them. */
-  readonly breakId?: string;
-  /** Further breaks, if several cover a part each. */
-  readonly alsoCoveredBy?: readonly string[];
   /** Why it is unclear, or has no result yet. */
   readonly why?: string;
   /** Set if the rail reported an end that its owner did not know, which was published as a fact. */

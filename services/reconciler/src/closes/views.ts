@@ -21,6 +21,7 @@ export function viewClose(close: CloseDocument, counts: ResultCounts | null): Cl
     to: to.toISOString(),
     rail,
     status: close.stage,
+    running: close.running === true,
     ...(results ? { payments, done: payments - results.pending } : { payments: null, done: null }),
     results,
     /** How many of its payments were reported only after it had been done once. */

@@ -120,6 +120,9 @@ describe('the books of a payment', () => {
     expect(old.booksDueAtMs).toBeNull();
     const recent = apply(awaited('po-1', 0), captured, { ...timing, nowMs: 9_500 + weekMs });
     expect(recent.booksDueAtMs).not.toBeNull();
+    // It explains what was going to be looked into, such as a callback that named the payment first.
+    const later = apply(recent, entry('refund', 10_000n), { ...timing, nowMs: 9_500 + weekMs + 1 });
+    expect(later.booksDueAtMs).toBeNull();
   });
 
   it('are due a grace time after the first that was amiss, and not again once people know', () => {

@@ -2,7 +2,7 @@ import type { PaymentKind } from '@pesewa/contracts';
 import { describe, expect, it } from 'vitest';
 import { checked, lookedUp, terms } from '../fixtures/verdicts.ts';
 import type { EndStatus } from './claim.ts';
-import { type CloseEvidence, findingsOf, matchRecord, type Side, sideOf } from './close.ts';
+import { type CloseEvidence, findingsOf, knownBefore, matchRecord, type Side, sideOf } from './close.ts';
 import type { RailAnswer, RailFact } from './judging.ts';
 import { awaited, type Tracked } from './tracked.ts';
 
@@ -24,11 +24,11 @@ const refused: RailAnswer = { kind: 'failed', reason: 'Declined' };
 function match(
   tracked: Tracked,
   answer: RailAnswer,
-  given: Partial<Pick<CloseEvidence, 'tries' | 'lastReported'>> & {
+  given: Partial<Pick<CloseEvidence, 'tries' | 'lastReported' | 'hasCounted'>> & {
     readonly fact?: RailFact | null;
   } = {},
 ) {
-  const { tries = 2, lastReported = elsewhere, fact = null } = given;
+  const { tries = 2, lastReported = elsewhere, hasCounted = false, fact = null } = given;
   if (!tracked.terms) throw new Error('nothing to match');
   const matching = matchRecord({
     tracked,
@@ -38,6 +38,7 @@ function match(
     tries,
     triesMax: 5,
     lastReported,
+    hasCounted,
   });
   return {
     ...matching,
@@ -191,6 +192,38 @@ describe('what may pass by itself', () => {
       const last = match(payout(status), { kind: 'unknown' }, { tries: 5, lastReported });
       expect(last).toMatchObject({ result: 'unclear', differences: [] });
     }
+  });
+});
+
+describe('a record that is asked about once more', () => {
+  const otherFee: Side = { status: 'completed', amount: 10_000n, fee: 49n };
+
+  it.each<[string, Side, RailAnswer]>([
+    ['no clear answer', otherFee, { kind: 'unknown' }],
+    ['the same difference', otherFee, paid(10_000n, 49n)],
+    ['no clear answer about what it did not know', notFound, { kind: 'unknown' }],
+    ['that it still does not know it', notFound, { kind: 'notFound' }],
+  ])('keeps its difference if the rail gives %s', (_name, theirs, answer) => {
+    const result = theirs === notFound ? 'not_at_rail' : 'differs';
+    const again = match(payout('completed'), answer, { tries: 3, ...knownBefore({ result, theirs }) });
+    expect(again).toMatchObject({ result, theirs });
+    expect(again.opens).toMatchObject([{ kind: `close.${result}` }]);
+  });
+
+  it('matches once both have the same', () => {
+    const known = knownBefore({ result: 'differs', theirs: otherFee });
+    expect(match(payout('completed'), lookedUp, { tries: 3, ...known }).result).toBe('matched');
+  });
+
+  it('is asked again if it was unclear and now differs, whatever the rail said earlier', () => {
+    const known = knownBefore({ result: 'unclear', theirs: otherFee });
+    expect(match(payout('completed'), paid(10_000n, 49n), { tries: 6, ...known }).result).toBe('pending');
+  });
+
+  it('has no result yet while its difference was reported once', () => {
+    const known = knownBefore({ result: 'pending', theirs: otherFee });
+    expect(match(payout('completed'), { kind: 'unknown' }, { tries: 2, ...known }).result).toBe('pending');
+    expect(knownBefore({ result: 'pending' })).toEqual({ lastReported: null, hasCounted: false });
   });
 });
 

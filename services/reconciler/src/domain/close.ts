@@ -47,6 +47,21 @@ export interface CloseEvidence {
   readonly triesMax: number;
   /** The rail's latest earlier answer, which differed; null if there was none. */
   readonly lastReported: Side | null;
+  /** Whether that difference counts already, and the rail is asked once more. */
+  readonly hasCounted: boolean;
+}
+
+/** What a record knows of the rail before the next question; one that is unclear begins anew. */
+export function knownBefore({
+  result,
+  theirs = null,
+}: {
+  readonly result: CloseResult;
+  readonly theirs?: Side | null;
+}): Pick<CloseEvidence, 'lastReported' | 'hasCounted'> {
+  return result === 'unclear'
+    ? { lastReported: null, hasCounted: false }
+    : { lastReported: theirs, hasCounted: result !== 'pending' };
 }
 
 /** Our view of a payment: a failed one has moved nothing, and a collection's fee is in no lookup. */
@@ -65,7 +80,8 @@ export function sideOf(tracked: Pick<Tracked, 'status' | 'received' | 'charged'>
  *
  * A difference counts once the rail has reported it twice, so that a passing error of the rail, or an end that is just
  * being published to its owner, does not reach people. An unclear answer does not take back a reported difference: the
- * difference counts from the last try on. A record that stays unclear gets that result; none is dropped.
+ * difference counts from the last try on, and one that counts already stands. A record that stays unclear gets that result;
+ * none is dropped.
  */
 export function matchRecord(evidence: CloseEvidence): Matching {
   const { tracked, terms, answer, verdict } = evidence;
@@ -140,11 +156,16 @@ export function reportsOfRecord(
 }
 
 /** Handles an unclear answer: an earlier difference stands as far as it still differs from our present view. */
-function unclear({ tries, triesMax, lastReported, terms }: CloseEvidence, ours: Side, why: string): Matching {
+function unclear(
+  { tries, triesMax, lastReported, hasCounted, terms }: CloseEvidence,
+  ours: Side,
+  why: string,
+): Matching {
   const isLast = tries >= triesMax;
   const comparison = lastReported && ours.status !== 'open' ? compareSides(ours, lastReported, terms) : null;
   if (lastReported && comparison && comparison.differences.length > 0) {
-    return { result: isLast ? resultOf(lastReported) : 'pending', ...comparison, theirs: lastReported, why };
+    const counts = isLast || hasCounted;
+    return { result: counts ? resultOf(lastReported) : 'pending', ...comparison, theirs: lastReported, why };
   }
   return { result: isLast ? 'unclear' : 'pending', differences: [], compared: [], theirs: null, why };
 }

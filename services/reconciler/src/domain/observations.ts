@@ -53,8 +53,8 @@ export type PaymentObservation =
 export function apply(tracked: Tracked, observation: PaymentObservation, at: Timing): Tracked {
   if (observation.kind === 'called') return called(tracked, observation.claim, at);
   const after = applied(tracked, observation, at);
-  if (after === tracked || isTooOld(after, observation, at)) return after;
-  return dueBooks(after, at);
+  if (after === tracked) return tracked;
+  return isTooOld(after, observation, at) ? { ...after, booksDueAtMs: null } : dueBooks(after, at);
 }
 
 function applied(

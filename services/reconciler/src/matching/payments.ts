@@ -28,6 +28,13 @@ export interface OldestUncompared {
   readonly endedAt: Date;
 }
 
+/** Where the reading of uncompared payments stands: they are in the order of rail, end and reference. */
+export interface UncomparedPlace {
+  readonly rail: string;
+  readonly endedAt: Date;
+  readonly reference: string;
+}
+
 /** The ended payments of the working set. */
 export type WindowPayments = ReturnType<typeof openWindowPayments>;
 
@@ -59,11 +66,21 @@ function openUncompared(polls: Collection<PollDocument>, byStatement: readonly s
     return found.filter((rail) => rail !== undefined);
   };
   return {
-    /** The payments of a window that nothing has compared since they ended, in pages. */
-    uncompared: async function* ({ from, to, rail }: Window): AsyncGenerator<readonly WindowPayment[]> {
+    /** The payments of a window that nothing has compared since they ended, in pages; all, or those after one of them. */
+    uncompared: async function* (
+      { from, to, rail }: Window,
+      place?: UncomparedPlace,
+    ): AsyncGenerator<readonly WindowPayment[]> {
       const asked = async () => (await railsUncompared()).filter((one) => !byStatement.includes(one));
-      for (const uncompared of rail === null ? await asked() : [rail]) {
-        yield* inPagesBy<WindowPayment>('endedAt', '_id', { $gte: from, $lt: to }, (where) =>
+      const rails = (rail === null ? await asked() : [rail]).toSorted();
+      for (const uncompared of rails.filter((one) => place === undefined || one >= place.rail)) {
+        const isInside = place?.rail === uncompared;
+        const range = {
+          $gte: from,
+          $lt: to,
+          ...(isInside && { after: { _id: place.reference, endedAt: place.endedAt } }),
+        };
+        yield* inPagesBy<WindowPayment>('endedAt', '_id', range, (where) =>
           polls
             .find({ uncompared, ...where })
             .hint(UNCOMPARED_KEY)
