@@ -20,6 +20,8 @@ export interface Beginning {
 
 /** Within how many lines a heading is looked for if the mapping does not say where it is. */
 const HEADING_WITHIN = 50;
+/** How many lines one heading may take. */
+const HEADING_LINES_MAX = 5;
 const SEPARATOR_LINE = /^\s*"?sep=.?"?\s*$/i;
 
 /**
@@ -84,7 +86,7 @@ function candidatesIn(lines: readonly string[], mapping: StatementMapping): read
   return lines.slice(0, from + HEADING_WITHIN).flatMap((line, at) => {
     if (at < from || line.trim() === '') return [];
     const alone = cellsOf(line);
-    const count = alone.quotes === 'open' ? (linesOfRecord(lines, at) ?? 1) : 1;
+    const count = alone.quotes === 'open' ? Math.min(HEADING_LINES_MAX, linesOfRecord(lines, at) ?? 1) : 1;
     const joined = cellsOf(lines.slice(at, at + count).join('\n'));
     const found = joined.quotes === 'open' ? { ...alone, at, count: 1 } : { ...joined, at, count };
     return found.cells.every((cell) => fold(cell) === '') ? [] : [found];

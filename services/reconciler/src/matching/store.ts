@@ -18,7 +18,7 @@ export interface MatchRun {
   readonly dueAt?: Date;
   /** Until when it steps aside, since a step has failed. */
   readonly retryAt?: Date;
-  /** The token of the step that is being taken: only its holder may change the run. */
+  /** The token of the step that is being taken, by which its holder sees whether the run is still its own. */
   readonly claim?: string | undefined;
   /** How many of its payments were reported only after it had been done once. */
   readonly late?: number;

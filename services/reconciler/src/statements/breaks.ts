@@ -66,8 +66,8 @@ async function close(deps: StatementDeps, breaks: readonly Break[], transaction:
 }
 
 /** Opens the breaks of records up to the limit; gives how many records it hides. A break that stands does not count. */
-async function open(
-  deps: StatementDeps,
+export async function open(
+  deps: Pick<StatementDeps, 'statementStore' | 'breaks' | 'store' | 'clock' | 'breaksMax'>,
   { statement, items: records }: Found,
   transaction: Transaction,
 ): Promise<number> {
@@ -88,12 +88,13 @@ async function open(
   );
   const known = new Map(standing.map((one) => [one._id, one]));
   const opening = new Map<string, FoundBreak>();
+  const counted = new Set<string>();
   const updates: AnyBulkWriteOperation<RecordDocument>[] = [];
   let [opened, hidden] = [0, 0];
   for (const { record, findings } of found) {
     // Of several lines about one field the first counts.
     const news = findings.filter(
-      (one) => !opening.has(idOf(one)) && !isHeld(one, record, known.get(idOf(one))),
+      (one) => !counted.has(idOf(one)) && !isHeld(one, record, known.get(idOf(one))),
     );
     const needed = news.filter((one) => opens(one, known.get(idOf(one)))).length;
     if (needed > 0 && current.opened + opened + needed > deps.breaksMax) {
@@ -102,7 +103,8 @@ async function open(
     }
     opened += needed;
     for (const one of news) opening.set(idOf(one), one);
-    const said = findings.map(idOf);
+    for (const one of findings) counted.add(idOf(one));
+    const said = [...new Set([...findings.map(idOf), ...(record.breaks ?? [])])];
     if (!isDeepStrictEqual(record.breaks, said))
       updates.push({ updateOne: { filter: { _id: record._id }, update: { $set: { breaks: said } } } });
   }
@@ -112,12 +114,17 @@ async function open(
   return hidden;
 }
 
+/** In what a finding is the same as what stands; its detail and keys name only the line. */
+const SAID = ['kind', 'amount', 'rail', 'currency'] as const;
+
 /** Whether a record has said a finding before, which still stands or was resolved by a person: it is no news then. */
 function isHeld(found: FoundBreak, { breaks = [] }: RecordDocument, current: Break | undefined): boolean {
   if (!current || !breaks.includes(current._id)) return false;
   const { status, observations, resolvedBy } = current;
   if (status === 'resolved') return resolvedBy !== undefined;
-  return observations.some(({ observer, kind }) => observer === 'statement' && kind === found.kind);
+  return observations.some(
+    (one) => one.observer === 'statement' && SAID.every((field) => one[field] === found[field]),
+  );
 }
 
 /** Whether a finding needs a break that does not stand yet. */
@@ -131,7 +138,7 @@ function idOf({ reference, field }: FoundBreak): string {
 
 /** Applies reports, and notes them in their payments, if those are known. */
 export async function applyToPayments(
-  { store, breaks }: StatementDeps,
+  { store, breaks }: Pick<StatementDeps, 'store' | 'breaks'>,
   reports: readonly BreakReport[],
   transaction: Transaction,
 ): Promise<void> {

@@ -1,13 +1,21 @@
 import type { Transaction } from '@pesewa/messaging';
+import type { AnyBulkWriteOperation } from 'mongodb';
 import { commitEach, inBatches } from '../batches.ts';
 import type { Field } from '../domain/break-kinds.ts';
 import { breakId, toWithdrawal } from '../domain/observing.ts';
 import type { Keep } from '../matching/store.ts';
 import { applyToPayments } from './breaks.ts';
 import type { StatementDeps } from './deps.ts';
-import { kindOf } from './findings.ts';
 import { matchAgain } from './settling.ts';
-import { lineId, type RecordDocument, type StatementDocument, type StatementStore } from './store.ts';
+import {
+  lineId,
+  paymentRecordId,
+  type RecordDocument,
+  type StatementDocument,
+  type StatementStore,
+  unknownOf,
+  usesOf,
+} from './store.ts';
 import { mustHave } from './window.ts';
 
 const DELETED_AT_ONCE = 2_000;
@@ -20,8 +28,8 @@ interface Replaced {
 
 /**
  * Builds what drops a statement. The payments that it has compared, by a line or for want of one, must be compared by
- * another one, and the other statements of the rail say again what its lines kept from being said. Its breaks stay; only the
- * statement that replaces it takes back what it reads otherwise.
+ * another one, and the other statements of the rail about them say again what its lines kept from being said. Its breaks
+ * stay; only the statement that replaces it takes back what it reads otherwise.
  */
 export function createDropping(deps: StatementDeps) {
   const { payments, statementStore } = deps;
@@ -40,13 +48,16 @@ export function createDropping(deps: StatementDeps) {
       const placed = page.filter((payment) => mustHave(statement, payment));
       await payments.compareAgain(placed.map(({ _id }) => _id));
     }
+    const done = await runs.find({ rail, stage: 'done' }).toArray();
+    const others = new Set<string>();
     const saying = { run, $or: [{ payment: { $exists: true } }, { breaks: { $exists: true } }] };
     for await (const items of inBatches(records.find(saying))) {
       await keep();
       await payments.compareAgain(items.flatMap(({ payment }) => payment ?? []));
+      for (const other of await sayingToo(deps, items, done)) others.add(other);
       if (replacedBy !== undefined) await takeBackOnce({ replacedBy, items });
     }
-    await matchAgain(deps, { rail });
+    if (others.size > 0) await matchAgain(deps, { rail, _id: { $in: [...others] } });
   }
 
   return async (statement: StatementDocument, keep: Keep): Promise<void> => {
@@ -56,44 +67,64 @@ export function createDropping(deps: StatementDeps) {
   };
 }
 
-/** Takes back what lines have said and nothing says any more, where another mapping reads them as movements. */
-async function takeBack(
-  deps: StatementDeps,
+/** The statements that have lines of the same payments as these records, miss them as one of `done`, or say the same. */
+async function sayingToo(
+  { payments, statementStore: { records } }: StatementDeps,
+  items: readonly RecordDocument[],
+  done: readonly StatementDocument[],
+): Promise<readonly string[]> {
+  const references = items.flatMap(({ payment, row }) => payment ?? row?.reference ?? []);
+  const missing = (await payments.find(references)).flatMap((payment) =>
+    done.filter((one) => mustHave(one, payment)).map(({ _id }) => paymentRecordId(_id, payment._id)),
+  );
+  const breaks = items.flatMap((item) => item.breaks ?? []);
+  const same = [{ _id: { $in: missing } }, { breaks: { $in: breaks } }];
+  return records.distinct('run', { $or: [usesOf(references), unknownOf(references), ...same] });
+}
+
+/**
+ * Takes back what lines have said and nothing says any more, where another mapping reads them as movements. What stands
+ * goes with the line, which a further mapping may read.
+ */
+export async function takeBack(
+  deps: Pick<StatementDeps, 'statementStore' | 'breaks' | 'store' | 'clock'>,
   { replacedBy, items }: Replaced,
   transaction: Transaction,
 ): Promise<void> {
   const { session } = transaction;
   const { records } = deps.statementStore;
-  const said = items.flatMap(({ _id, line, result, breaks = [] }) => {
-    const kind = kindOf(result);
-    if (line === undefined || !kind) return [];
-    return breaks.map((id) => ({ _id, id, kind, reread: lineId(replacedBy, line) }));
-  });
+  const said = items.flatMap(({ _id, line, breaks = [] }) =>
+    line === undefined ? [] : breaks.map((id) => ({ _id, id, reread: lineId(replacedBy, line) })),
+  );
+  if (said.length === 0) return;
   const isMovement = { result: { $in: ['matched', 'differs'] as const } };
   const lines = await records
     .find({ _id: { $in: said.map(({ reread }) => reread) }, ...isMovement }, { session })
     .toArray();
   const rereadById = new Map(lines.map((line) => [line._id, line]));
-  const gone = said.filter(({ id, reread }) => saysOtherwise(rereadById.get(reread), id));
-  if (gone.length === 0) return;
-  const writes = gone.map(({ _id, id }) => ({
-    updateOne: { filter: { _id }, update: { $pull: { breaks: id } } },
-  }));
-  await records.bulkWrite(writes, { session });
-  const ids = gone.map(({ id }) => id);
-  const standing = new Set(await records.distinct('breaks', { breaks: { $in: ids } }, { session }));
-  const breaks = await deps.breaks.findAll(
-    ids.filter((id) => !standing.has(id)),
-    session,
-  );
-  const at = new Date(deps.clock.nowMs());
+  const ids = [...new Set(said.map(({ id }) => id))];
+  const breaks = await deps.breaks.findAll(ids, session);
+  const open = new Set(breaks.filter(({ status }) => status === 'open').map(({ _id }) => _id));
+  const gone = new Set<string>();
+  const writes = said.flatMap(({ _id, id, reread }): readonly AnyBulkWriteOperation<RecordDocument>[] => {
+    const isGone = saysOtherwise(rereadById.get(reread), id);
+    if (isGone) gone.add(id);
+    if (isGone) return [{ updateOne: { filter: { _id }, update: { $pull: { breaks: id } } } }];
+    const kept = { filter: { _id: reread }, update: { $addToSet: { breaks: id } } };
+    return open.has(id) ? [{ updateOne: kept }] : [];
+  });
+  if (writes.length > 0) await records.bulkWrite(writes, { session });
+  const standing = new Set(await records.distinct('breaks', { breaks: { $in: [...gone] } }, { session }));
   const resolution = `the statement ${replacedBy} reads the same line in another way`;
-  const withdrawals = breaks.flatMap(({ _id, reference, field }) =>
-    gone
-      .filter(({ id }) => id === _id)
-      .map(({ kind }) => toWithdrawal(reference, { kind, field, resolution }, at)),
-  );
-  await applyToPayments(deps, withdrawals, transaction);
+  const at = new Date(deps.clock.nowMs());
+  const withdrawn = breaks
+    .filter(({ _id }) => gone.has(_id) && !standing.has(_id))
+    .flatMap(({ reference, field, observations }) =>
+      observations
+        .filter(({ observer }) => observer === 'statement')
+        .map(({ kind }) => toWithdrawal(reference, { kind, field, resolution }, at)),
+    );
+  await applyToPayments(deps, withdrawn, transaction);
 }
 
 /** Whether a line is one of another payment than a break, or has compared its field and says nothing of it. */

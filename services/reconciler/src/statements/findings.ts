@@ -12,7 +12,7 @@ const kinds = {
 } as const satisfies Record<string, BreakKind>;
 
 /** The kind of break that a result opens; undefined if it opens none. */
-export function kindOf(result: string): BreakKind | undefined {
+function kindOf(result: string): BreakKind | undefined {
   return result in kinds ? kinds[result as keyof typeof kinds] : undefined;
 }
 

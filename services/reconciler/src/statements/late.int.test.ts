@@ -153,11 +153,21 @@ it('has the breaks again that only a dropped statement took back', async () => {
   const [other, missing] = [await begun(inMs), await begun(inMs)];
   for (const one of [other, missing]) await endedAt(one, inMs);
   await match(file(lineOf(other, iso(inMs), '0.75')), { from, to });
+  const apart = await begun(inMs);
+  await endedAt(apart, Date.parse(to) + 1);
+  const untouched = await match(file(lineOf(apart, iso(inMs), '0.75')), { to: from, from: iso(hourMs - 1) });
+  const stateOf = async () => {
+    const { status, doneAt } = (await request(`/statements/${untouched}`)).body;
+    return { status, doneAt };
+  };
+  const before = await stateOf();
   const wrong = await match(file(...[other, missing].map((one) => lineOf(one, iso(inMs)))), { from, to });
   const stands = async (one: string) => (await breaksOf(one)).map(([, status]) => status).join();
   for (const one of [other, missing]) expect(await stands(one)).toBe('resolved');
   await request(`/statements/${wrong}`, { method: 'DELETE' });
   for (const one of [other, missing]) await until('its break', async () => (await stands(one)) === 'open');
+  // A statement of other payments has nothing to say again.
+  expect(await stateOf()).toEqual(before);
 });
 
 it('a statement that is matched again, since the end of another payment came late, takes back nothing that a newer one says', async () => {

@@ -124,6 +124,12 @@ describe('a heading', () => {
     ['behind other lines', `sep=,\nStatement\n,,\nRef,Receipt,Amount\n${line}`, { before: 3, heading: 1 }],
     ['over two lines', `"Ref","Receipt","Amount"\n${line}`, { before: 0, heading: 1 }],
     ['that comes again', `Ref,Receipt,Amount\n${line}\nRef,Receipt,Amount`, { before: 0, heading: 2 }],
+    ['over five lines', `Ref,Receipt,Amount,"a\n\n\n\nb"\n${line},x`, { before: 0, heading: 5 }],
+    [
+      'alone if a quote in it is damaged',
+      `Ref,Receipt,Amount,"a\n\n\n\n\n${line},b"`,
+      { before: 0, heading: 1 },
+    ],
     ['with other bytes', `\u200bRef ,RECEIPT\u00a0,Amount\n${line}`, { before: 0, heading: 1 }],
   ])('%s is found', async (_, content, counts) => {
     const found = await read(content);

@@ -94,6 +94,26 @@ describe('a file that is read by another mapping', () => {
     expect((await unnamed()) - before).toBe(0);
   });
 
+  it('takes back what the first mapping said once the third one reads the line that the second could not', async () => {
+    const reference = await paid();
+    const swapped = {
+      ...mapping,
+      columns: { ...mapping.columns, reference: 'Receipt', railReference: 'Ref' },
+    };
+    const unnamed = async () =>
+      listed((await request('/breaks?kind=statement.not_in_books&status=unresolved')).body).length;
+    const before = await unnamed();
+    await matchedBy(swapped, line(reference, '-100'));
+    const other = await matchedBy(
+      { columns: { reference: 'Receipt', amount: 'Ref' } },
+      line(reference, '-100'),
+    );
+    expect(listed((await request(`${other}/records`)).body)).toMatchObject([{ result: 'unreadable' }]);
+    expect((await unnamed()) - before).toBe(1);
+    await matchedBy(mapping, line(reference, '-100'));
+    expect((await unnamed()) - before).toBe(0);
+  });
+
   it('takes back nothing that the second mapping does not compare, and says it all again once the first one is used again', async () => {
     const [fee, twice] = [await paid(), await paid()];
     const lines = [

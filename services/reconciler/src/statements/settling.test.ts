@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { movementsOf, toPayment, withoutPending } from './settling.ts';
+import { movementsOf, toPayment, toUpdates, withoutPending } from './settling.ts';
 
 const terms = {
   kind: 'payout',
@@ -34,8 +34,9 @@ it('lines stand for what they are compared with now; one that says reversed for 
 });
 
 it('a line that was pending when its payment had not ended waits for the statement that must have it', () => {
-  const line = (payment: string, status: 'completed' | 'pending', untilMs = 10) =>
+  const line = (payment: string, status: 'completed' | 'pending', untilMs = 10, run = 'st-1') =>
     ({
+      run,
       payment,
       row: { status },
       statement: { window: { to: new Date(untilMs) } },
@@ -46,10 +47,23 @@ it('a line that was pending when its payment had not ended waits for the stateme
     line('po-within', 'pending', 21),
     line('po-listed', 'pending'),
     line('po-listed', 'completed'),
+    line('po-listed', 'pending', 10, 'st-2'),
   ];
   const placed = ['po-waits', 'po-placed', 'po-within', 'po-listed'].map((_id) => ({
     payment: { _id, endedAt: new Date(20) },
     places: _id === 'po-placed' ? [{}] : [],
   }));
-  expect(withoutPending(lines, placed)).toEqual([lines[1], lines[2], lines[4]]);
+  expect(withoutPending(lines, placed)).toEqual(lines.slice(1, 5));
+});
+
+it('a line that has another outcome keeps of its breaks those of other subjects, which another mapping has read', () => {
+  const line = { _id: 'st-1/1', run: 'st-1', row: { reference: 'po-1' }, result: 'not_in_books' };
+  const breaks = ['po-1/existence', 'line-1/existence'];
+  const outcomes = new Map([['st-1/1', { result: 'matched', payment: 'po-1' }]]) as Parameters<
+    typeof toUpdates
+  >[1];
+  const given = [{ ...line, breaks }] as unknown as Parameters<typeof toUpdates>[0];
+  expect(toUpdates(given, outcomes)).toMatchObject([
+    { replaceOne: { replacement: { result: 'matched', breaks: ['line-1/existence'] } } },
+  ]);
 });

@@ -43,7 +43,7 @@ export async function settle(
     places: statements.filter((statement) => mustHave(statement, payment)),
   }));
   const references = payments.map(({ _id }) => _id);
-  const stated = await linesAbout(deps.statementStore, references, transaction, trial);
+  const stated = await linesAbout(deps.statementStore, references, transaction, { unknown: true, trial });
   const lines = withoutPending(stated, placed);
   const outcomes = outcomesOf(lines, toPayments(payments, deps.railFee));
   const movements = movementsOf(lines, outcomes);
@@ -71,14 +71,17 @@ export async function settle(
 function mayHave(rail: string, payments: readonly WindowPayment[]): Filter<StatementDocument> {
   const [first, last] = [payments[0]?.endedAt, payments.at(-1)?.endedAt];
   if (!first || !last) throw new Error('a payment that is to be compared has no end');
-  return { rail, stage: { $in: [...STORED] }, 'window.from': { $lte: last }, 'window.to': { $gt: first } };
+  // No period ends after the upload, which the index knows.
+  const after = { requestedAt: { $gt: first }, 'window.to': { $gt: first } };
+  return { rail, stage: { $in: [...STORED] }, 'window.from': { $lte: last }, ...after };
 }
 
 /**
- * The lines without those that say of a payment only that it was pending, before it ended: the statement that must have
- * it, which has not come, tells more.
+ * The lines without those of statements that say of a payment only that it was pending, before it ended: the statement
+ * that must have it, which has not come, tells more. Of each statement all lines of a payment stay or none, since a line
+ * may take the movement of another.
  */
-export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' | 'statement'>>(
+export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' | 'run' | 'statement'>>(
   lines: readonly Line[],
   placed: readonly {
     readonly payment: Pick<WindowPayment, '_id' | 'endedAt'>;
@@ -87,11 +90,15 @@ export function withoutPending<Line extends Pick<StatedLine, 'payment' | 'row' |
 ): readonly Line[] {
   const unplaced = placed.filter(({ places }) => places.length === 0);
   const ends = new Map(unplaced.map(({ payment: { _id, endedAt } }) => [_id, endedAt]));
-  return lines.filter(({ payment, row, statement }) => {
-    const endedAt = ends.get(payment ?? row?.reference ?? '');
-    const until = statement.window?.to;
-    return row?.status !== 'pending' || !until || !endedAt || until > endedAt;
-  });
+  const referenceOf = ({ payment, row }: Line) => payment ?? row?.reference ?? '';
+  const waits = (line: Line) => {
+    const endedAt = ends.get(referenceOf(line));
+    const until = line.row?.status === 'pending' && line.statement.window?.to;
+    return until && endedAt && until <= endedAt;
+  };
+  const groupOf = (line: Line) => `${line.run}/${referenceOf(line)}`;
+  const telling = new Set(lines.filter((line) => !waits(line)).map(groupOf));
+  return lines.filter((line) => telling.has(groupOf(line)));
 }
 
 /** The movements that lines stand for now: a line that says reversed stands for both, a pending reversal for none. */
@@ -130,16 +137,18 @@ function outcomesOf(
 }
 
 /**
- * The updates of lines that have another outcome now, of which nothing of the former one is left; in order, because a
- * movement has only one line at any time.
+ * The updates of lines that have another outcome now, of which nothing of the former one is left but the breaks of other
+ * subjects; in order, because a movement has only one line at any time.
  */
 export function toUpdates(
   lines: readonly RecordDocument[],
   outcomes: ReadonlyMap<string, Outcome>,
 ): readonly AnyBulkWriteOperation<RecordDocument>[] {
-  const updates = lines.flatMap(({ _id, run, line, row, keepUntil }) => {
+  const updates = lines.flatMap(({ _id, run, line, row, keepUntil, breaks = [] }) => {
     const outcome = outcomes.get(_id);
-    const read = { run, keepUntil, ...(line !== undefined && { line }), ...(row && { row }) };
+    const others = breaks.filter((id) => !id.startsWith(`${row?.reference}/`));
+    const kept = { run, keepUntil, ...(others.length > 0 && { breaks: others }) };
+    const read = { ...kept, ...(line !== undefined && { line }), ...(row && { row }) };
     return outcome ? [{ replaceOne: { filter: { _id }, replacement: { ...read, ...outcome } } }] : [];
   });
   const losesPlace = ({ replaceOne: { replacement } }: (typeof updates)[number]) => !('uses' in replacement);

@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto';
 import { accept, type Result } from '@pesewa/kernel';
 import type { Filter } from 'mongodb';
-import { commitEach } from '../batches.ts';
-import type { WindowPayment } from '../matching/payments.ts';
 import { isCaughtUp, LOOK_MS, startRuns } from '../matching/runs.ts';
 import type { Keep } from '../matching/store.ts';
 import { createStatementBreaks } from './breaks.ts';
+import { alone, type Compare, createComparing, createTakingUpLate } from './comparing.ts';
 import type { StatementDeps } from './deps.ts';
 import { createDropping, removeRecords } from './dropping.ts';
 import { createStatementIntake, type IntakeRefusal } from './intake.ts';
-import { type PaymentsOfRail, settle } from './settling.ts';
-import { type RecordDocument, STORED, type StatementDocument, type StatementTerms } from './store.ts';
+import type { RecordDocument, StatementDocument, StatementTerms } from './store.ts';
 
 /** The result of a dry run, of which nothing else is kept. */
 export interface TrialReport {
@@ -26,13 +24,11 @@ const PAUSE_MS = 5_000;
 const PROBLEMS_MAX = 50;
 /** Longer than any dry run takes: what is older was left by a dead process. */
 const TRIAL_KEEP_MS = 6 * 3_600_000;
-/** How long after the last line of a statement a payment may have ended here that has a line in it. */
-const LINE_LEAD_MS = 3_600_000;
 
 /** A statement of which nothing has come yet. */
 const empty = { stage: 'receiving', lines: 0, opened: 0, hidden: 0, currencies: [] } as const;
 
-/** Starts the matching of complete statements, in the order in which they are complete, each from where it stopped. */
+/** Starts the matching of complete statements, in the order in which they are complete; what stopped begins its stage again. */
 export function startStatements(deps: StatementDeps) {
   const { statementStore: store, clock, ids } = deps;
   const { runs } = store;
@@ -92,30 +88,6 @@ export function startStatements(deps: StatementDeps) {
   };
 }
 
-/** Nobody else takes the steps of a dry run. */
-const alone: Keep = async () => {};
-
-/** Compares pages of payments of a rail with its statements, or with a dry run alone. */
-type Compare = (
-  pages: AsyncIterable<readonly WindowPayment[]>,
-  of: Omit<PaymentsOfRail, 'payments'>,
-  keep: Keep,
-) => Promise<void>;
-
-function createComparing(deps: StatementDeps): Compare {
-  const settleOnce = commitEach(
-    deps.messaging,
-    'reconciler.match-page',
-    (page: PaymentsOfRail, transaction) => settle(deps, page, transaction),
-  );
-  return async (pages, of, keep) => {
-    for await (const payments of pages) {
-      await keep();
-      await settleOnce({ ...of, payments });
-    }
-  };
-}
-
 /** Builds what stores the lines of a file without a statement, compares them and removes them again. */
 function createTrial(
   deps: StatementDeps,
@@ -153,18 +125,11 @@ function createStep(deps: StatementDeps, compare: Compare) {
   const { runs } = store;
   const openBreaks = createStatementBreaks(deps);
   const drop = createDropping(deps);
+  const takeUpLate = createTakingUpLate(deps, compare);
   const over = { running: true, dueAt: true } as const;
 
-  async function takeUpLate({ _id, rail, dueAt }: StatementDocument, keep: Keep): Promise<void> {
-    const last = await runs.findOne({ rail, stage: { $in: [...STORED] } }, { sort: { 'window.to': -1 } });
-    const to = new Date((last?.window?.to.getTime() ?? 0) + LINE_LEAD_MS);
-    await compare(deps.payments.uncompared({ from: new Date(0), to, rail }), { rail }, keep);
-    // What came meanwhile has made it due again.
-    await runs.updateOne({ _id, stage: 'done', ...(dueAt && { dueAt }) }, { $unset: over });
-  }
-
   async function match(statement: StatementDocument, keep: Keep): Promise<void> {
-    const { _id, rail, stage, window } = statement;
+    const { _id, rail, stage, window, lateFrom } = statement;
     if (stage === 'gathering') {
       // Payments are missed only once everything that the owners published is applied.
       if (!(await isCaughtUp(deps.messaging))) return store.dueAgain(statement, LOOK_MS);
@@ -173,8 +138,11 @@ function createStep(deps: StatementDeps, compare: Compare) {
     }
     const hidden = await openBreaks(statement, keep);
     const counts = (await store.count(_id)) ?? {};
-    const done = { stage: 'done', counts, hidden, finishedAt: new Date(clock.nowMs()) } as const;
-    await runs.updateOne({ _id, stage: 'breaks' }, { $set: done, $unset: over });
+    const now = new Date(clock.nowMs());
+    const done = { stage: 'done', counts, hidden, finishedAt: now } as const;
+    // It may have changed by late ends of which the rest is to be taken up.
+    const next = lateFrom ? { $set: { ...done, dueAt: now } } : { $set: done, $unset: over };
+    await runs.updateOne({ _id, stage: 'breaks' }, next);
   }
 
   return (statement: StatementDocument, keep: Keep): Promise<void> => {

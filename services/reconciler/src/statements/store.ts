@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StatementMapping } from '@pesewa/contracts';
 import type { Transaction } from '@pesewa/messaging';
-import type { Db } from 'mongodb';
+import type { Db, Filter } from 'mongodb';
 import { contentOf, type Outcome, type StatementResult } from '../domain/statement-matching.ts';
 import type { Proposal } from '../domain/statement-proposal.ts';
 import type { LineCounts } from '../domain/statement-records.ts';
@@ -48,6 +48,8 @@ export interface StatementDocument extends StatementTerms, MatchRun {
   /** How many breaks it has opened, and how many discrepancies exceeded the limit. */
   readonly opened: number;
   readonly hidden: number;
+  /** From which end on the rest of the rail's late ends is to be taken up. */
+  readonly lateFrom?: Date;
 }
 
 /** The stages of a statement of which the whole file is stored. */
@@ -62,7 +64,10 @@ export interface RecordDocument extends MatchRecord, Partial<Omit<Outcome, 'resu
   readonly row?: StatementRow;
   /** Why the line can't be read. */
   readonly reason?: string;
-  /** The breaks that it opened, or of which it says the same; that of its own field first. */
+  /**
+   * The breaks that it opened, or of which it says the same, that of its own field first; and those that stand of the same
+   * line as another mapping has read it.
+   */
   readonly breaks?: readonly string[];
 }
 
@@ -78,24 +83,36 @@ export function openStatementStore(db: Db): StatementStore {
 export type StatedLine = RecordDocument & { readonly statement: StatementDocument };
 
 /**
- * The lines that stand for movements of payments, or name them as unknown, those of the newest statement first: of all
- * whose file is stored, and of a dry run that is given.
+ * The lines that stand for movements of payments or, if asked for, name them as unknown, those of the newest statement
+ * first: of all whose file is stored, and of a dry run that is given.
  */
 export async function linesAbout(
   { runs, records }: Pick<StatementStore, 'runs' | 'records'>,
   references: readonly string[],
   { session }: Pick<Transaction, 'session'>,
-  trial?: StatementDocument,
+  {
+    unknown = false,
+    trial,
+  }: { readonly unknown?: boolean; readonly trial?: StatementDocument | undefined } = {},
 ): Promise<readonly StatedLine[]> {
-  const uses = { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) };
-  const unknown = { result: 'not_in_books', 'row.reference': { $in: references } } as const;
-  const lines = await records.find({ $or: [{ uses }, unknown] }, { session }).toArray();
+  const about = [usesOf(references), ...(unknown ? [unknownOf(references)] : [])];
+  const lines = await records.find({ $or: about }, { session }).toArray();
   const byRun = Map.groupBy(lines, ({ run }) => run);
   const stored = { _id: { $in: [...byRun.keys()] }, stage: { $in: [...STORED] } };
   const statements = await runs.find(stored, { session }).sort({ requestedAt: -1 }).toArray();
   return [...(trial ? [trial] : []), ...statements].flatMap((statement) =>
     (byRun.get(statement._id) ?? []).map((line) => ({ ...line, statement })),
   );
+}
+
+/** Which lines stand for movements of payments. */
+export function usesOf(references: readonly string[]): Filter<RecordDocument> {
+  return { uses: { $in: references.flatMap((reference) => [reference, `${reference}/reversal`]) } };
+}
+
+/** Which lines name payments as unknown. */
+export function unknownOf(references: readonly string[]): Filter<RecordDocument> {
+  return { result: 'not_in_books', 'row.reference': { $in: [...references] } };
 }
 
 const NUMBER_DIGITS = 9;
