@@ -3,7 +3,14 @@ import { allSchemas, fullName, subjectOf, type Topic, topics } from '@pesewa/con
 const BINDING = { bindingVersion: '0.5.0' };
 const AVRO = 'application/vnd.apache.avro+json;version=1.9.0';
 const DAY_MS = 86_400_000;
-const HEADERS = ['event-id', 'event-type', 'aggregate-version', 'traceparent'];
+
+const text = (pattern: string) => ({ type: 'string', pattern });
+const HEADERS = {
+  'event-id': text('.+'),
+  'event-type': text('^pesewa\\.[a-z]+\\.[A-Za-z]+$'),
+  'aggregate-version': text('^[0-9]+$'),
+  traceparent: text('^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$'),
+};
 
 const schemaOf = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
@@ -53,10 +60,8 @@ export const createAsyncApiDocument = () => ({
     schemas: {
       headers: {
         type: 'object',
-        required: HEADERS,
-        properties: Object.fromEntries(
-          [...HEADERS, 'causation-id'].map((name) => [name, { type: 'string' }]),
-        ),
+        required: Object.keys(HEADERS),
+        properties: { ...HEADERS, 'causation-id': text('.+') },
       },
       ...Object.fromEntries(allSchemas().map((schema) => [fullName(schema), { schemaFormat: AVRO, schema }])),
     },

@@ -40,7 +40,7 @@ const polls: CollectionSchema = {
     { key: UNCOMPARED_KEY, ...where('uncompared') },
     // An end reported in time takes no room here.
     { key: { endHeardAt: 1, _id: 1 }, ...where('endHeardAt') },
-    { key: { booksDueAt: 1 }, ...where('booksDueAt') },
+    { key: { booksDueAt: 1, _id: 1 }, ...where('booksDueAt') },
     // Set when nothing is left to do, and of references that only callbacks name.
     { key: { forgetAt: 1 }, expireAfterSeconds: 0 },
     { key: IN_FLIGHT_KEY, partialFilterExpression: { inFlight: true } },
@@ -135,7 +135,7 @@ export const reconcilerDatabaseSchema: readonly CollectionSchema[] = [
       { key: { at: 1 }, expireAfterSeconds: RUNS_KEPT_S },
     ],
   },
-  // Those due of a step, and by their keys alone how many there are.
+  // Those due of a step, the oldest first.
   { name: 'steps', indexes: [{ key: { step: 1, dueAt: 1, kind: 1 } }] },
   { name: 'step_marks' },
   { name: 'rateLimits' },

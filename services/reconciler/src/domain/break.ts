@@ -40,7 +40,7 @@ export interface Observation {
   /** Signed, minor units; null if it is unknown. */
   readonly amount: bigint | null;
   readonly detail: string;
-  /** Since when its observer says this; of what anybody may claim, when it came last. */
+  /** Since when its observer says this amount. */
   readonly at: Date;
   readonly rail?: string;
   readonly currency: string | null;

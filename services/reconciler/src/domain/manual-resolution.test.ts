@@ -44,6 +44,11 @@ describe('a payment whose break over its entries is resolved', () => {
     expect(judgeBooks(after)?.kind).toBe('books.unposted');
   });
 
+  it('by a person, is due for no comparison if its entries match by now', () => {
+    const after = resolvedBy('person', { ...unposted, posted: true }, 'books.unposted');
+    expect(after).toMatchObject({ breaks: [], booksDueAtMs: null });
+  });
+
   it('by an order of the ledger, is left as it is until something new happens to it', () => {
     const after = resolvedBy('order', unposted, 'books.unposted');
     expect(after).toMatchObject({ breaks: [], booksDueAtMs: null });

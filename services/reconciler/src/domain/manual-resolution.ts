@@ -1,5 +1,5 @@
 import { afterAutoResolutions } from './auto-resolution.ts';
-import { bookKinds } from './books.ts';
+import { bookKinds, judgeBooks } from './books.ts';
 import { type Break, kindsOf } from './break.ts';
 import type { BreakKind } from './break-kinds.ts';
 import { isEnd } from './claim.ts';
@@ -16,8 +16,8 @@ export function standingKinds(one: Break): readonly BreakKind[] {
 /**
  * The payment after a person resolved or reopened its break, or an order of the ledger corrected it.
  *
- * What the next run may find again is news then. After a person's resolution the payment is compared with the ledger's
- * entries, or looked up at the rail, once more; a difference that an order corrected stays as it is.
+ * What the next run may find again is news then. After a person's resolution a payment that differs from the ledger's
+ * entries is compared with them once more, or it is looked up at the rail; a difference that an order corrected stays as it is.
  */
 export function afterManualResolution(
   tracked: Tracked,
@@ -31,10 +31,12 @@ export function afterManualResolution(
   const seen = withBreaks(known, left);
   if (by === 'order') return seen;
   const isLookedUp = isEnd(tracked.status) && gone.some((kind) => LOOKUP_KINDS.includes(kind));
+  const isCompared =
+    gone.some((kind) => bookKinds.includes(kind) && isFoundAgain(kind)) && judgeBooks(seen) !== undefined;
   const nowMs = at.getTime();
   return {
     ...seen,
-    ...(gone.some((kind) => bookKinds.includes(kind) && isFoundAgain(kind)) && { booksDueAtMs: nowMs }),
+    ...(isCompared && { booksDueAtMs: nowMs }),
     ...(isLookedUp && hastened(tracked, nowMs)),
   };
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { type Break, type FoundBreak, statusOf } from './break.ts';
 import { type BreakKind, breakKinds, type Field, type Observer } from './break-kinds.ts';
-import { changeBreak } from './break-life.ts';
+import { changeBreak, correct } from './break-life.ts';
 import type { Finding } from './judging.ts';
 import { isOverMoney, observe, toFoundBreak, toWithdrawal, withdraw } from './observing.ts';
 
@@ -242,6 +242,21 @@ describe('what callbacks claim', () => {
     const both = after(claims('failed'), claims('reversed'));
     expect(both.observations).toMatchObject([{ about: ['failed', 'reversed'] }]);
     expect([claims('failed'), claims('reversed')].map((one) => observe(one, both))).toEqual([both, both]);
+  });
+
+  it('is said since its first word as long as the amount stays the same, so that orders proposed then correct it', () => {
+    const later = new Date(at.getTime() + 60_000);
+    const claim = (about: string, amount: bigint, when: Date) => ({
+      ...found('callback.amount_differs', { observer: 'callback', about: [about], amount }),
+      at: when,
+    });
+    const first = after(claim('one', -100n, at));
+    const again = observe(claim('two', -100n, later), first);
+    expect(again.observations).toMatchObject([{ at, about: ['one', 'two'] }]);
+    const order = { commandId: 'cm-1', requestedAt: at, at: later };
+    expect(correct(again, order)).toMatchObject({ status: 'resolved' });
+    const other = observe(claim('three', -70n, later), first);
+    expect(other.observations).toMatchObject([{ at: later }]);
   });
 
   it('is kept bounded', () => {

@@ -139,9 +139,9 @@ const isCallback = (observer: Observer) => observer === 'callback' || observer =
 
 /** An observer's newest word, with since when it says its amount; of callbacks what they said before too. */
 function added(before: Observation, observation: Observation): Observation {
-  const { amount, currency, observer } = observation;
+  const { amount, currency } = observation;
   const isKnown = amount !== null && before.amount === amount && before.currency === currency;
-  const next = isKnown && observer !== 'callback' ? { ...observation, at: before.at } : observation;
+  const next = isKnown ? { ...observation, at: before.at } : observation;
   if (!isCallback(before.observer) || !observation.about) return next;
   return { ...next, about: [...new Set([...(before.about ?? []), ...observation.about])] };
 }

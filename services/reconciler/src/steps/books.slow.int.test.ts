@@ -79,6 +79,29 @@ describe('the ledger against the gateways, on real daemons (ADR 27)', () => {
     expect(await rowOf(reference)).toMatchObject({ posted: true, breaks: [] });
   });
 
+  it('has nothing due once a break that was over and reopened is resolved again', async () => {
+    const reference = ids.next('po');
+    await publish(accepted(reference), completed(reference));
+    await lack(reference);
+    await afterGrace(() => hasAsked(reference));
+    await afterGrace(() => hasBreak(reference, 'books.unposted', 'open'));
+    await publish(captured(reference));
+    await inRounds(() => hasBreak(reference, 'books.unposted', 'resolved'));
+    const [{ _id } = { _id: '' }] = await database()
+      .collection<{ _id: string; reference: string }>('breaks')
+      .find({ reference })
+      .toArray();
+    const path = `/breaks/${encodeURIComponent(_id)}`;
+    const reopened = await harness.postAs('ama', `${path}/reopen`, { reason: 'is it there?' });
+    expect(reopened).toMatchObject({ status: 200 });
+    await hasBreak(reference, 'books.unposted', 'open');
+    const resolved = await harness.postAs('ama', `${path}/resolve`, { resolution: 'it is' });
+    expect(resolved).toMatchObject({ status: 200 });
+    await harness.round('steps');
+    expect(await rowOf(reference)).not.toHaveProperty('booksDueAt');
+    await showsAwaiting(0);
+  });
+
   it('has an end published again before it opens a break, and opens none once that helps', async () => {
     const reference = ids.next('po');
     await publish(accepted(reference), payoutFailed(reference));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { awaited } from '../domain/tracked.ts';
-import { called, fold, opened } from '../fixtures/verdicts.ts';
+import { called, ended, fold, opened } from '../fixtures/verdicts.ts';
 import { type FollowedStep, findingOf, follow, found, isResolved, lookFromMs, placeOf } from './following.ts';
 
 const limits = { limitMs: 1_000, requestsMax: 3 };
@@ -77,20 +77,24 @@ describe('an overdue step', () => {
     expect(findingOf(entry, fold(unknown, [opened('collection')]))).toBeUndefined();
   });
 
-  it('is resolved once people have resolved its break, or for good, or it is done', () => {
-    const hold = { ...found(overdue, 1_000, at(0)), isReported: true };
-    const payment = fold(awaited('po-1', 0), [opened('payout')]);
-    const broken = { ...payment, breaks: ['hold.unanswered'] };
-    expect([isResolved(hold, broken), isResolved(hold, payment), isResolved(hold, undefined)]).toEqual([
-      false,
-      true,
-      false,
-    ]);
-    expect(isResolved({ ...hold, isReported: false }, payment)).toBe(false);
-    const entry = { ...hold, step: 'entry' } as const;
+  it('of an entry is resolved once people have resolved its break, or for good, or it is done', () => {
+    const entry = { ...found({ ...overdue, step: 'entry' }, 1_000, at(0)), isReported: true };
+    const unposted = fold(awaited('po-1', 0), [opened('payout'), ended('payout', 'completed')]);
+    expect(isResolved(entry, { ...unposted, breaks: ['books.unposted'] })).toBe(false);
     const unknown = { ...awaited('po-1', 0), posted: true, breaks: ['books.unexplained_entry'] };
-    expect([isResolved(entry, unknown), isResolved(entry, awaited('po-1', 0))]).toEqual([true, true]);
+    const over = [unposted, unknown, awaited('po-1', 0)];
+    expect(over.map((one) => isResolved(entry, one))).toEqual([true, true, true]);
+    expect(isResolved({ ...entry, isReported: false }, unposted)).toBe(false);
   });
+
+  it.each(['hold', 'delivery', 'record'] as const)(
+    'of a %s is followed whatever people say of it',
+    (step) => {
+      const reported = { ...found({ ...overdue, step }, 1_000, at(0)), isReported: true };
+      const payment = fold(awaited('po-1', 0), [opened('payout')]);
+      expect([payment, undefined].map((one) => isResolved(reported, one))).toEqual([false, false]);
+    },
+  );
 
   it('is shown at the rail of a proven callback, whatever rails others name', () => {
     const claims = [called({ rail: 'forged' }), called({ proven: true })];

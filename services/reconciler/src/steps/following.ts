@@ -113,11 +113,14 @@ export function findingOf(
   return { kind: stepKinds[step], amount, detail };
 }
 
-/** Whether nobody needs a reported step any more: people have resolved its break, or resolve it for good. */
+/**
+ * Whether nobody needs a reported entry any more: people have resolved its break, or resolve it for good. Every other step
+ * is followed until it is done, because its payment waits for it whatever people say of the break.
+ */
 export function isResolved(step: FollowedStep, tracked: Tracked | undefined): boolean {
+  if (step.step !== 'entry' || !step.isReported) return false;
   const kind = findingOf(step, tracked)?.kind;
-  if (!step.isReported || kind === undefined) return step.isReported;
-  return !isFoundAgain(kind) || tracked?.breaks.includes(kind) === false;
+  return kind === undefined || !isFoundAgain(kind) || tracked?.breaks.includes(kind) === false;
 }
 
 /** Where the break of a step is shown; of callbacks only a proven one says the rail. */

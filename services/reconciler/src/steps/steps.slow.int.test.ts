@@ -47,6 +47,10 @@ const hasAsked = (reference: string, ...steps: readonly string[]) =>
 const hasBreak = async (reference: string, kind: string, status: string) =>
   expect(await breaks(reference)).toMatchObject([{ kind, status }]);
 
+const breakIdOf = async (reference: string) =>
+  (await database().collection<{ _id: string; reference: string }>('breaks').findOne({ reference }))?._id ??
+  '';
+
 /** A record of payout-gateway that was made now and whose events never came. */
 async function insertPayout(step: 'awaitingHold' | 'held'): Promise<string> {
   const reference = ids.next('po');
@@ -128,6 +132,24 @@ describe('a step that takes longer than it can, on real daemons', () => {
     await isDone(reference);
     expect(about(reference, 'BreakOpened')).toHaveLength(1);
     hasAsked(reference, 'hold', 'hold', 'hold', 'hold');
+  });
+
+  it('is asked for once people have resolved its break, which only an audit opens again', async () => {
+    const reference = await insertPayout('awaitingHold');
+    await publish(accepted(reference));
+    await eventually(async () => expect(await rowOf(reference)).toMatchObject({ status: 'open' }));
+    await after(1, () => hasAsked(reference, 'hold'));
+    await after(1, () => hasAsked(reference, 'hold', 'hold'));
+    await after(2, () => hasBreak(reference, 'hold.unanswered', 'open'));
+    const path = `/breaks/${encodeURIComponent(await breakIdOf(reference))}/resolve`;
+    expect(await harness.postAs('ama', path, { resolution: 'known' })).toMatchObject({ status: 200 });
+    await after(4, () => hasAsked(reference, 'hold', 'hold', 'hold', 'hold'));
+    await hasBreak(reference, 'hold.unanswered', 'resolved');
+    expect(await harness.postAs('ama', '/coverage')).toMatchObject({ status: 202 });
+    await inRounds(() => hasBreak(reference, 'hold.unanswered', 'open'));
+    await setStep(reference, 'held');
+    await after(8, () => hasBreak(reference, 'hold.unanswered', 'resolved'));
+    await isDone(reference);
   });
 
   it('opens no break if the first request brings the answer', async () => {

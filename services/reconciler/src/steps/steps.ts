@@ -1,68 +1,24 @@
 import type { Clock } from '@pesewa/kernel';
-import {
-  type Loop,
-  leasesOf,
-  type Messaging,
-  startLoop,
-  type Transaction,
-  takeLease,
-} from '@pesewa/messaging';
+import { type Loop, leasesOf, type Messaging, startLoop, takeLease } from '@pesewa/messaging';
 import type { Logger } from '@pesewa/runtime';
-import { commitEach } from '../batches.ts';
-import { applyReports, type BreakReport } from '../breaks/reports.ts';
-import type { BreakStore } from '../breaks/store.ts';
-import type { OwnerRecord } from '../domain/coverage.ts';
-import type { Finding } from '../domain/judging.ts';
-import { toFoundBreak, toWithdrawal } from '../domain/observing.ts';
-import type { WorkingStore } from '../store.ts';
-import type { WorkingSet } from '../working-set.ts';
 import type { Arrivals } from './arrivals.ts';
-import {
-  type FollowedStep,
-  findingOf,
-  follow,
-  found,
-  isAsked,
-  isResolved,
-  lookFromMs,
-  type NamedStep,
-  type Overdue,
-  placeOf,
-  type Step,
-  stepKinds,
-} from './following.ts';
-import type { RequestRepublication } from './request.ts';
-import { type StepStore, stepId } from './store.ts';
+import { type FollowedStep, lookFromMs } from './following.ts';
+import { createPages, type Page, type PageDeps } from './pages.ts';
+import type { StepStore } from './store.ts';
 import type { StepWatch } from './watches.ts';
 
 /** The dependencies of following steps. */
-export interface StepDeps extends Pick<Arrivals, 'arrivedUntilMs'> {
+export interface StepDeps extends PageDeps, Pick<Arrivals, 'arrivedUntilMs'> {
   readonly watches: readonly StepWatch[];
   readonly stepStore: StepStore;
-  readonly store: Pick<WorkingStore, 'load' | 'save'>;
-  readonly workingSet: Pick<WorkingSet, 'apply'>;
-  readonly breaks: Pick<BreakStore, 'findAll' | 'save'>;
   readonly messaging: Pick<Messaging, 'db' | 'owner' | 'groupCommit'>;
-  readonly requestRepublication: RequestRepublication;
-  /** After how many requests without effect a break is opened. */
-  readonly requestsMax: number;
   readonly pauseMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** A page of payments that were looked at, or whose followed steps were due. */
-interface Page extends Pick<StepWatch, 'limitMs'> {
-  /** Those that have been at a step for too long. */
-  readonly overdue: readonly Overdue[];
-  /** The followed steps that were due; undefined of a look. */
-  readonly due?: readonly FollowedStep[];
-}
-
 const LEASE = { name: 'steps', durationMs: 15_000 } as const;
 const BATCH = 200;
-/** Why a reported step is shown no more. */
-const DONE = 'the step is done: the missing event has arrived';
 
 /**
  * Finds payments at a step of ours for too long, asks their owners to publish again what their records prove, and shows
@@ -74,9 +30,7 @@ const DONE = 'the step is done: the missing event has arrived';
  */
 export function startSteps(deps: StepDeps): Loop {
   const { messaging, logger, arrivedUntilMs } = deps;
-  const commit = commitEach(messaging, 'reconciler.steps', (page: Page, transaction) =>
-    write(deps, page, transaction),
-  );
+  const write = createPages(deps);
   return startLoop({
     ...deps,
     name: 'reconciler steps',
@@ -84,7 +38,7 @@ export function startSteps(deps: StepDeps): Loop {
       if (!(await takeLease(leasesOf(messaging.db), { ...LEASE, owner: messaging.owner }))) return false;
       const take = async (page: Page) => {
         const { overdue, due = overdue } = page;
-        if (due.length > 0) await commit(page);
+        await write(page, signal);
         processed(due.length);
       };
       for (const watch of deps.watches) {
@@ -116,7 +70,8 @@ async function check(
     const mark = await stepStore.mark(name, new Date(clock.nowMs()));
     const from = new Date(lookFromMs(mark.until.getTime(), limitMs));
     for await (const { references, until } of look(from, to)) {
-      await round.take({ limitMs, overdue: await judge(references) });
+      const overdue = await judge(references);
+      await round.take({ limitMs, overdue, ...(watch.steps.includes('entry') && { compared: references }) });
       await stepStore.setMark(mark, until);
       if (round.signal.aborted) return;
     }
@@ -130,66 +85,3 @@ async function check(
     await round.take({ limitMs, overdue, due });
   } while (due.length === BATCH && !round.signal.aborted);
 }
-
-async function write(deps: StepDeps, page: Page, transaction: Transaction): Promise<void> {
-  const { store, stepStore, requestsMax } = deps;
-  const { limitMs, overdue, due = [] } = page;
-  const { session } = transaction;
-  const now = new Date(deps.clock.nowMs());
-  const named = page.due ?? overdue;
-  const known = await stepStore.load(named, session);
-  const references = named.map(({ reference }) => reference);
-  const payments = new Map(await store.load(references, session));
-  const kept: FollowedStep[] = [];
-  const done: FollowedStep[] = [];
-  const reports: BreakReport[] = [];
-  const taken: OwnerRecord[] = [];
-  const report = ({ reference }: NamedStep, finding: Finding) =>
-    reports.push(toFoundBreak(reference, finding, placeOf(payments.get(reference)), now));
-  for (const one of page.due ? [] : overdue) {
-    const tracked = payments.get(one.reference);
-    const before = known.get(stepId(one));
-    const step = found(one, limitMs, now);
-    const finding = findingOf(step, tracked);
-    // What is followed is looked at no more.
-    if (one.step === 'entry' && tracked) payments.set(one.reference, { ...tracked, booksDueAtMs: null });
-    if (!finding || (before && !isResolved(before, tracked))) continue;
-    // What only a callback names may be nobody's: there is nothing to publish, and nothing was lost.
-    if (finding.kind === 'callback.unknown_reference') report(one, finding);
-    else kept.push(step);
-  }
-  const standing = new Map(overdue.map((one) => [stepId(one), one]));
-  for (const step of due) {
-    const tracked = payments.get(step.reference);
-    const one = standing.get(stepId(step));
-    // Another replica has checked it meanwhile.
-    if (known.get(stepId(step))?.dueAt.getTime() !== step.dueAt.getTime()) continue;
-    if (!one || isResolved(step, tracked)) {
-      done.push(step);
-      if (!one && step.isReported && step.step !== 'entry')
-        reports.push(toWithdrawal(step.reference, { kind: stepKinds[step.step], resolution: DONE }, now));
-    } else if (isGap(step.step) && one.record && step.requests >= requestsMax) {
-      done.push(step);
-      taken.push(one.record);
-    } else {
-      const next = follow(step, { limitMs, requestsMax }, now);
-      const finding = findingOf(next, tracked);
-      kept.push(next);
-      if (finding && next.isReported && !step.isReported) report(next, finding);
-    }
-  }
-  for (const { reference, kind, step, requests } of kept)
-    if (isAsked(step) && requests > 0) deps.requestRepublication({ reference, kind, step }, transaction);
-  await stepStore.save(kept, done, session);
-  await applyReports(deps.breaks, reports, payments, transaction);
-  await store.save([...payments.values()], session);
-  // Openings and ends that never came are taken from the gateways' records, each with a break.
-  const observed = taken.map((record) => ({
-    reference: record.reference,
-    eventId: null,
-    observation: { kind: 'audited', name: 'the record of its gateway', record } as const,
-  }));
-  await deps.workingSet.apply(observed, transaction);
-}
-
-const isGap = (step: Step) => step === 'opening' || step === 'end';

@@ -148,6 +148,35 @@ describe('the comparison of wallets with floats', () => {
     ]);
   });
 
+  it('is made once for all who ask at the same time, and anew for who asks later', async () => {
+    world.balances = [{ currency: 'GHS', minor: 0n }];
+    const replica = world.replica();
+    const [one, other] = await Promise.all([replica.run(), replica.run()]);
+    expect(other).toBe(one);
+    expect(world.runs).toHaveLength(1);
+    await replica.run();
+    expect(world.runs).toHaveLength(2);
+  });
+
+  it('searches a week at most for who could explain a drift', async () => {
+    const DAY_MS = 86_400_000;
+    const searched: number[] = [];
+    const replica = world.replica({
+      payments: {
+        inFlight: async () => new Map(),
+        ended: async (_rail, _currency, from) => {
+          searched.push((world.nowMs - from.getTime()) / DAY_MS);
+          return [];
+        },
+      },
+    });
+    world.balances = [{ currency: 'GHS', minor: 1n }];
+    await replica.run();
+    world.nowMs += 30 * DAY_MS;
+    await replica.run();
+    expect(searched.map(Math.round)).toEqual([1, 7]);
+  });
+
   it('asks no outbox while every wallet is within range', async () => {
     world.outboxes = [undefined];
     await world.replica().run();

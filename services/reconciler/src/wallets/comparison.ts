@@ -17,8 +17,8 @@ export type Comparison = ReturnType<typeof createComparison>;
 const DRIFT = 'wallet.drift';
 /** How many open breaks are searched for explanations of a drift. */
 const BREAKS_MAX = 200;
-/** The search for explanations begins so long before the wallet was first found unexplained. */
-const SUSPECTED_BEFORE_MS = DAY_MS;
+/** The search for explanations begins so long before the wallet was first found unexplained, and goes back so far at most. */
+const SUSPECTED = { beforeMs: DAY_MS, longestMs: 7 * DAY_MS } as const;
 
 /** The dependencies of a comparison. */
 export interface ComparisonDeps extends LookDeps {
@@ -42,18 +42,29 @@ export function createComparison(deps: ComparisonDeps) {
     },
   );
 
+  const compareAll = async (): Promise<readonly RunDocument[]> => {
+    const found: RunDocument[] = [];
+    for (const rail of deps.rails) {
+      const runs = await lookAtWallets(deps, rail);
+      const explained = await Promise.all(
+        runs.map(async (run) => ({ ...run, candidates: await candidates(deps, run) })),
+      );
+      if (explained.length > 0) found.push(...(await recording.submit(explained)));
+    }
+    return found;
+  };
+
+  let running: Promise<readonly RunDocument[]> | undefined;
   return {
-    /** Compares every wallet that a rail or our books name now; gives the results. */
-    run: async (): Promise<readonly RunDocument[]> => {
-      const found: RunDocument[] = [];
-      for (const rail of deps.rails) {
-        const runs = await lookAtWallets(deps, rail);
-        const explained = await Promise.all(
-          runs.map(async (run) => ({ ...run, candidates: await candidates(deps, run) })),
-        );
-        if (explained.length > 0) found.push(...(await recording.submit(explained)));
-      }
-      return found;
+    /**
+     * Compares every wallet that a rail or our books name; gives the results. Who asks while a comparison is running gets
+     * the results of that one, so that no rail is asked twice at once.
+     */
+    run: (): Promise<readonly RunDocument[]> => {
+      running ??= compareAll().finally(() => {
+        running = undefined;
+      });
+      return running;
     },
   };
 }
@@ -66,7 +77,8 @@ async function candidates(deps: ComparisonDeps, run: RunDocument): Promise<reado
   const differences = withinRange ? [drift, unexplained, -unexplained] : [unexplained];
   const wallet = (await deps.wallets.wallets(rail)).find(({ _id }) => _id === walletId(run));
   const since = wallet?.latest.unexplainedSince ?? at;
-  const ended = await deps.payments.ended(rail, currency, new Date(since.getTime() - SUSPECTED_BEFORE_MS));
+  const fromMs = Math.max(since.getTime() - SUSPECTED.beforeMs, at.getTime() - SUSPECTED.longestMs);
+  const ended = await deps.payments.ended(rail, currency, new Date(fromMs));
   const { items } = await deps.breaks.list({ status: 'unresolved', currency, limit: BREAKS_MAX });
   const others = items.filter(({ kind }) => kind !== DRIFT);
   return candidatesOf(differences, ended, others);

@@ -54,7 +54,7 @@ export function openPaymentsAtRail(db: Db) {
         ]),
       );
     },
-    /** The newest payments that ended since then, as far as they can be read in time. */
+    /** The newest payments that ended since then; none if reading them takes too long. */
     ended: async (rail: string, currency: string, $gte: Date): Promise<readonly Suspect[]> => {
       const found = polls
         .find(
