@@ -54,17 +54,20 @@ export function createComparison(deps: ComparisonDeps) {
     return found;
   };
 
-  let running: Promise<readonly RunDocument[]> | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  let next: Promise<readonly RunDocument[]> | undefined;
   return {
     /**
-     * Compares every wallet that a rail or our books name; gives the results. Who asks while a comparison is running gets
-     * the results of that one, so that no rail is asked twice at once.
+     * Compares every wallet that a rail or our books name; gives the results. Who asks while a comparison is running shares
+     * the one after it, which alone has seen everything up to then.
      */
     run: (): Promise<readonly RunDocument[]> => {
-      running ??= compareAll().finally(() => {
-        running = undefined;
+      next ??= last.then(() => {
+        next = undefined;
+        return compareAll();
       });
-      return running;
+      last = next.catch(() => undefined);
+      return next;
     },
   };
 }
